@@ -1,0 +1,47 @@
+package dev.heartwood;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Sees values that a background merge is about to rewrite and may drop or change them. Called inline from many threads, so it
+ * must be thread-safe. It is shown only values that no open snapshot can see an older version of, at times of the
+ * engine's choosing: a value may be shown many times or never.
+ *
+ * <p>An exception thrown here keeps the value as it is and is counted in {@link StoreStats#filterFailures()}.
+ */
+public interface CompactionFilter {
+    /** A name that is stored with the store and checked at open. */
+    String name();
+
+    /**
+     * Decides about one value. The segments are read-only and die when this returns.
+     *
+     * @return {@link Decision#KEEP}, {@link Decision#DROP}, or a replacement made with {@link Decision#replace}
+     */
+    Decision filter(MemorySegment key, MemorySegment value);
+
+    /** What is to become of a value. */
+    final class Decision {
+        /** Keep the value. */
+        public static final Decision KEEP = new Decision(null);
+
+        /** Remove the key. */
+        public static final Decision DROP = new Decision(null);
+
+        private final byte[] replacement;
+
+        private Decision(byte[] replacement) {
+            this.replacement = replacement;
+        }
+
+        /** Store {@code value} instead; the array must not be changed afterwards. */
+        public static Decision replace(byte[] value) {
+            return new Decision(java.util.Objects.requireNonNull(value, "value"));
+        }
+
+        /** The replacement, or null. */
+        public byte[] replacement() {
+            return replacement;
+        }
+    }
+}

@@ -1,0 +1,9 @@
+package dev.heartwood;
+
+/** How lazily the tree merges: what is saved on writes is paid by scans and space. */
+public enum CompactionPolicyKind {
+    /** Runs wait until there are as many as the fanout, everywhere: the fewest bytes written (SplinterDB, section 2). */
+    SIZE_TIERED,
+    /** Few runs in the leaves, many above them: cheaper scans, more bytes written (lazy levelling). */
+    LAZY_LEVELING
+}

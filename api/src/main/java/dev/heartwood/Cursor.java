@@ -1,0 +1,61 @@
+package dev.heartwood;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Walks the keys of a range in order, forwards and backwards, as they were when the cursor was opened. Belongs to one thread at
+ * a time. Must be closed.
+ *
+ * <pre>{@code
+ * try (Cursor c = store.cursor(KeyRange.prefix(p))) {
+ *     while (c.next()) use(c.key(), c.value());
+ * }
+ * }</pre>
+ *
+ * <p>A cursor is before the first key when opened. It then stands on an entry, before the first or after the last.
+ */
+public interface Cursor extends AutoCloseable {
+    /** Moves to the next key of the range, or past the last; from before the first it moves to the first. */
+    boolean next();
+
+    /** Moves to the previous key of the range, or before the first; from past the last it moves to the last. */
+    boolean previous();
+
+    /** Moves to the first key of the range. */
+    boolean first();
+
+    /** Moves to the last key of the range. */
+    boolean last();
+
+    /** Moves to the first key of the range at or after {@code key}. */
+    boolean seek(byte[] key);
+
+    /** As {@link #seek(byte[])}. */
+    boolean seek(MemorySegment key);
+
+    /** Moves to the last key of the range at or before {@code key}. */
+    boolean seekBackwards(byte[] key);
+
+    /** Whether the cursor stands on an entry. */
+    boolean valid();
+
+    /**
+     * A copy of the current key.
+     *
+     * @throws IllegalStateException when the cursor does not stand on an entry; so do the other accessors
+     */
+    byte[] key();
+
+    /** A copy of the current value. */
+    byte[] value();
+
+    /** A read-only view of the current key, for use until the cursor moves. */
+    MemorySegment keySegment();
+
+    /** A read-only view of the current value, for use until the cursor moves. */
+    MemorySegment valueSegment();
+
+    /** Lets go of what the cursor holds. Idempotent. */
+    @Override
+    void close();
+}

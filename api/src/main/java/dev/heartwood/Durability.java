@@ -1,0 +1,14 @@
+package dev.heartwood;
+
+/** What an acknowledged write survives. Levels may be mixed in one store. */
+public enum Durability {
+    /** Not logged: a crash loses what the last checkpoint does not hold. */
+    NONE,
+    /** Logged before the call returns: survives the death of the process, not the loss of power. */
+    BUFFERED,
+    /**
+     * Logged and synced before the call returns: survives the loss of power, and with it every write logged before.
+     * Concurrent writers share a sync.
+     */
+    SYNC
+}

@@ -1,0 +1,32 @@
+package dev.heartwood;
+
+import java.nio.file.Path;
+
+/**
+ * What the stores of a process share: one memory budget for memtables, page cache and filters, one page cache, one set of
+ * background workers. Thread-safe.
+ */
+public interface Environment extends AutoCloseable {
+    /**
+     * Opens, and creates when the options allow, the store in {@code directory}. The store's own {@code memory}, {@code
+     * workers} and {@code device} options are not used; the environment's are.
+     *
+     * @throws LockedException when the store is open elsewhere, in this process or another
+     * @throws IncompatibleOptionsException when the options do not fit the existing store
+     * @throws StoreException when the store cannot be opened; nothing in the directory has changed then
+     */
+    KeyValueStore open(Path directory, StoreOptions options);
+
+    /** As {@link #open}, and closing the store closes this environment too. */
+    KeyValueStore openOwned(Path directory, StoreOptions options);
+
+    /** The options this environment was opened with. */
+    EnvironmentOptions options();
+
+    /** What the environment uses of its budget now. */
+    MemoryStats memoryStats();
+
+    /** Closes every store still open in this environment, then gives the memory back. Idempotent. */
+    @Override
+    void close();
+}

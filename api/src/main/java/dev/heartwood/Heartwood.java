@@ -1,0 +1,53 @@
+package dev.heartwood;
+
+import dev.heartwood.spi.StoreProvider;
+import java.nio.file.Path;
+import java.util.ServiceLoader;
+
+/** Opens stores. Thread-safe. */
+public final class Heartwood {
+    private Heartwood() {}
+
+    /** Opens, and creates when missing, the store in {@code directory} with default options. */
+    public static KeyValueStore open(Path directory) {
+        return open(directory, StoreOptions.defaults());
+    }
+
+    /**
+     * Opens the store in {@code directory} in an environment of its own, which closes with the store.
+     *
+     * @throws LockedException when the store is open elsewhere
+     * @throws StoreException when the store cannot be opened; nothing in the directory has changed then
+     */
+    public static KeyValueStore open(Path directory, StoreOptions options) {
+        Environment environment = openEnvironment(EnvironmentOptions.builder()
+                .memory(options.memory())
+                .workers(options.workers())
+                .device(options.device())
+                .build());
+        try {
+            return environment.openOwned(directory, options);
+        } catch (Throwable failure) {
+            try {
+                environment.close();
+            } catch (RuntimeException closing) {
+                failure.addSuppressed(closing);
+            }
+            throw failure;
+        }
+    }
+
+    /** Opens an environment that many stores share: one memory budget, one page cache, one set of workers. */
+    public static Environment openEnvironment(EnvironmentOptions options) {
+        return Provider.INSTANCE.openEnvironment(options);
+    }
+
+    /** Found on first use, so that a missing engine is reported by the call that needs it. */
+    private static final class Provider {
+        static final StoreProvider INSTANCE = ServiceLoader.load(
+                        StoreProvider.class, Heartwood.class.getClassLoader())
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException(
+                        "no Heartwood engine on the class path or module path; add dev.heartwood:heartwood-engine"));
+    }
+}

@@ -1,0 +1,24 @@
+package dev.heartwood;
+
+/**
+ * The memory of an {@link Environment} at one moment, in bytes.
+ *
+ * @param budgetBytes the budget given in {@link EnvironmentOptions#memory()}
+ * @param memtableBytes held by active and sealed memtables
+ * @param cacheBytes held by frames of the page cache that contain a page
+ * @param cacheCapacityBytes what the page cache may hold
+ * @param bufferBytes held by merges, scans and other I/O in progress
+ * @param metadataBytes held by page maps and other indexes of the cache
+ */
+public record MemoryStats(
+        long budgetBytes,
+        long memtableBytes,
+        long cacheBytes,
+        long cacheCapacityBytes,
+        long bufferBytes,
+        long metadataBytes) {
+    /** The sum of what is held now. */
+    public long usedBytes() {
+        return memtableBytes + cacheBytes + bufferBytes + metadataBytes;
+    }
+}

@@ -1,0 +1,35 @@
+package dev.heartwood;
+
+import java.util.List;
+
+/**
+ * Combines the operands of {@link KeyValueStore#merge} with the value of their key. Called inline by reads and by background
+ * merges, from many threads, so it must be thread-safe, and pure: the same input gives the same output.
+ *
+ * <p>An exception thrown here is reported to the reader that met it, as it is; a background merge that meets it keeps the
+ * operands unmerged.
+ */
+public interface MergeOperator {
+    /** A name that is stored with the store and checked at open. */
+    String name();
+
+    /**
+     * The value that results.
+     *
+     * @param key the key
+     * @param existing the value below the operands, or null when the key had none
+     * @param operands the operands, oldest first; at least one
+     * @return the new value; null removes the key
+     */
+    byte[] merge(byte[] key, byte[] existing, List<byte[]> operands);
+
+    /**
+     * Combines operands without knowing the value below, so that fewer are kept.
+     *
+     * @param operands the operands, oldest first; at least two
+     * @return one operand that stands for all of them, or null when they cannot be combined
+     */
+    default byte[] combine(byte[] key, List<byte[]> operands) {
+        return null;
+    }
+}

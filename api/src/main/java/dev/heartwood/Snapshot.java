@@ -1,0 +1,22 @@
+package dev.heartwood;
+
+import java.lang.foreign.MemorySegment;
+
+/** A store as it was at one moment. Thread-safe. Must be closed; what it can see is kept until then. */
+public interface Snapshot extends AutoCloseable {
+    /** The value the key had, or null when it had none. */
+    byte[] get(byte[] key);
+
+    /** As {@link #get(byte[])}. */
+    byte[] get(MemorySegment key);
+
+    /** Copies the value the key had; see {@link KeyValueStore#get(MemorySegment, MemorySegment)}. */
+    long get(MemorySegment key, MemorySegment destination);
+
+    /** A cursor over {@code range}; must be closed, before or after the snapshot. */
+    Cursor cursor(KeyRange range);
+
+    /** Lets go of the snapshot. Idempotent. */
+    @Override
+    void close();
+}

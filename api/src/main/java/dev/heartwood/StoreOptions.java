@@ -1,0 +1,445 @@
+package dev.heartwood;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Immutable options of a store. Thread-safe. {@link #toString} prints them and {@link #parse} reads them back, except the merge
+ * operator and the compaction filter, which are code: of them the text holds the name.
+ */
+public final class StoreOptions {
+    /** What to do about a store that is missing or present. */
+    public enum OpenMode {
+        /** Open the store, or make one where there is none. */
+        CREATE_IF_MISSING,
+        /** Open the store; refuse when there is none. */
+        OPEN_EXISTING,
+        /** Make a store; refuse when there is one. */
+        CREATE_NEW
+    }
+
+    /** How files are read and written. */
+    public enum IoMode {
+        /** Past the operating system's cache (O_DIRECT); refused by name where the file system cannot. */
+        DIRECT,
+        /** Through the operating system's cache, whose memory is outside the budget. */
+        BUFFERED
+    }
+
+    /** What becomes of space in the data file that is no longer used. */
+    public enum FreeSpace {
+        /** It stays in the file for later use. */
+        KEEP,
+        /** It is given back to the file system by punching holes, when the store settles and when it closes. */
+        RETURN
+    }
+
+    private static final StoreOptions DEFAULTS = builder().build();
+
+    private final Builder values;
+
+    private StoreOptions(Builder builder) {
+        values = new Builder(builder);
+    }
+
+    /** Every option at its default. */
+    public static StoreOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /** A builder that holds the defaults. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** A builder that holds these options. */
+    public Builder toBuilder() {
+        return new Builder(values);
+    }
+
+    /** The budget of the private environment that {@link Heartwood#open} makes. Default 256 MiB, at least 16 MiB. */
+    public ByteSize memory() {
+        return values.memory;
+    }
+
+    /** Background threads of that private environment. Default: the number of processors. */
+    public int workers() {
+        return values.workers;
+    }
+
+    /** How that private environment drives its device. Default {@link DeviceKind#AUTO}. */
+    public DeviceKind device() {
+        return values.device;
+    }
+
+    /** What to do about a missing or present store. Default {@link OpenMode#CREATE_IF_MISSING}. */
+    public OpenMode openMode() {
+        return values.openMode;
+    }
+
+    /** How files are read and written. Default {@link IoMode#DIRECT}. */
+    public IoMode ioMode() {
+        return values.ioMode;
+    }
+
+    /** What becomes of free space in the file. Default {@link FreeSpace#KEEP}. */
+    public FreeSpace freeSpace() {
+        return values.freeSpace;
+    }
+
+    /** The durability of writes that name none. Default {@link Durability#BUFFERED}. */
+    public Durability durability() {
+        return values.durability;
+    }
+
+    /**
+     * The size at which a memtable is sealed. Default 0, which means an eighth of the environment's memory, 1 to 64 MiB; else 64
+     * KiB to 1 GiB. A memtable may be sealed earlier when the budget is short.
+     */
+    public ByteSize memtable() {
+        return values.memtable;
+    }
+
+    /**
+     * How wide the tree is: a trunk node has up to four times as many children, and lets up to twice as many runs gather. Default
+     * 8, 4 to 15.
+     */
+    public int fanout() {
+        return values.fanout;
+    }
+
+    /** How lazily the tree merges. Default {@link CompactionPolicyKind#SIZE_TIERED}. */
+    public CompactionPolicyKind policy() {
+        return values.policy;
+    }
+
+    /** Memtables between two checkpoints. Default 4, 1 to 1,024. More means fewer bytes written and a longer replay. */
+    public int checkpointDistance() {
+        return values.checkpointDistance;
+    }
+
+    /** The most the data file may grow to. Default 0: as far as the device goes. At least 4 MiB. */
+    public ByteSize diskMax() {
+        return values.diskMax;
+    }
+
+    /**
+     * How much a background task reads of the store in a second, from the device and past the cache, to find damage before the page
+     * is needed; see {@link StoreListener} and {@link StoreStats#damagedPages()}. Default 0, which reads nothing: how much of the
+     * device's bandwidth may go there is not for the store to say. At least 4 KiB.
+     */
+    public ByteSize scrubPerSecond() {
+        return values.scrubPerSecond;
+    }
+
+    /** Who is told what happens; not stored with the store, nor printed. */
+    public Optional<StoreListener> listener() {
+        return Optional.ofNullable(values.listener);
+    }
+
+    /** The merge operator, when the store has one. The name must not change over the life of a store. */
+    public Optional<MergeOperator> mergeOperator() {
+        return Optional.ofNullable(values.mergeOperator);
+    }
+
+    /** The compaction filter, when there is one. */
+    public Optional<CompactionFilter> compactionFilter() {
+        return Optional.ofNullable(values.compactionFilter);
+    }
+
+    /** The name of the merge operator, or of the one that the parsed text named; empty when there is none. */
+    public String mergeOperatorName() {
+        return values.mergeOperator != null ? values.mergeOperator.name() : values.mergeOperatorName;
+    }
+
+    /** The name of the compaction filter, or of the one that the parsed text named; empty when there is none. */
+    public String compactionFilterName() {
+        return values.compactionFilter != null ? values.compactionFilter.name() : values.compactionFilterName;
+    }
+
+    /**
+     * Reads what {@link #toString} prints: lines of {@code name = value}. Options not named keep their default.
+     *
+     * @throws IllegalArgumentException when a line is not an option or its value is out of range
+     */
+    public static StoreOptions parse(String text) {
+        Builder b = builder();
+        int number = 0;
+        for (String line : text.lines().toList()) {
+            number++;
+            String s = line.strip();
+            if (s.isEmpty() || s.startsWith("#")) {
+                continue;
+            }
+            int equals = s.indexOf('=');
+            if (equals < 0) {
+                throw new IllegalArgumentException("options line " + number + " has no '=': " + s);
+            }
+            String name = s.substring(0, equals).strip();
+            String value = s.substring(equals + 1).strip();
+            try {
+                b.set(name, value);
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException("options line " + number + ": " + e.getMessage(), e);
+            }
+        }
+        return b.build();
+    }
+
+    /** Name and printed value of every option, in a fixed order. */
+    public Map<String, String> toMap() {
+        Map<String, String> map = new LinkedHashMap<>();
+        map.put("memory", values.memory.toString());
+        map.put("workers", Integer.toString(values.workers));
+        map.put("device", values.device.name());
+        map.put("openMode", values.openMode.name());
+        map.put("ioMode", values.ioMode.name());
+        map.put("freeSpace", values.freeSpace.name());
+        map.put("durability", values.durability.name());
+        map.put("memtable", values.memtable.toString());
+        map.put("fanout", Integer.toString(values.fanout));
+        map.put("policy", values.policy.name());
+        map.put("checkpointDistance", Integer.toString(values.checkpointDistance));
+        map.put("diskMax", values.diskMax.toString());
+        map.put("scrubPerSecond", values.scrubPerSecond.toString());
+        map.put("mergeOperator", mergeOperatorName());
+        map.put("compactionFilter", compactionFilterName());
+        return map;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        toMap().forEach((name, value) -> text.append(name).append(" = ").append(value).append('\n'));
+        return text.toString();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StoreOptions o && toMap().equals(o.toMap());
+    }
+
+    @Override
+    public int hashCode() {
+        return toMap().hashCode();
+    }
+
+    /** Collects options; not thread-safe. Every setter refuses a value out of range. */
+    public static final class Builder {
+        private ByteSize memory = ByteSize.mib(256);
+        private int workers = Math.clamp(Runtime.getRuntime().availableProcessors(), 1, 64);
+        private DeviceKind device = DeviceKind.AUTO;
+        private OpenMode openMode = OpenMode.CREATE_IF_MISSING;
+        private IoMode ioMode = IoMode.DIRECT;
+        private FreeSpace freeSpace = FreeSpace.KEEP;
+        private Durability durability = Durability.BUFFERED;
+        private ByteSize memtable = new ByteSize(0);
+        private int fanout = 8;
+        private CompactionPolicyKind policy = CompactionPolicyKind.SIZE_TIERED;
+        private int checkpointDistance = 4;
+        private ByteSize diskMax = new ByteSize(0);
+        private ByteSize scrubPerSecond = new ByteSize(0);
+        private StoreListener listener;
+        private MergeOperator mergeOperator;
+        private CompactionFilter compactionFilter;
+        private String mergeOperatorName = "";
+        private String compactionFilterName = "";
+
+        private Builder() {}
+
+        private Builder(Builder other) {
+            memory = other.memory;
+            workers = other.workers;
+            device = other.device;
+            openMode = other.openMode;
+            ioMode = other.ioMode;
+            freeSpace = other.freeSpace;
+            durability = other.durability;
+            memtable = other.memtable;
+            fanout = other.fanout;
+            policy = other.policy;
+            checkpointDistance = other.checkpointDistance;
+            diskMax = other.diskMax;
+            scrubPerSecond = other.scrubPerSecond;
+            listener = other.listener;
+            mergeOperator = other.mergeOperator;
+            compactionFilter = other.compactionFilter;
+            mergeOperatorName = other.mergeOperatorName;
+            compactionFilterName = other.compactionFilterName;
+        }
+
+        /** See {@link StoreOptions#memory()}. */
+        public Builder memory(ByteSize memory) {
+            if (memory.bytes() < EnvironmentOptions.MEMORY_MIN.bytes()) {
+                throw new IllegalArgumentException(
+                        "memory " + memory + " is below the least of " + EnvironmentOptions.MEMORY_MIN);
+            }
+            this.memory = memory;
+            return this;
+        }
+
+        /** See {@link StoreOptions#workers()}. */
+        public Builder workers(int workers) {
+            this.workers = within("workers", workers, 1, 64);
+            return this;
+        }
+
+        /** See {@link StoreOptions#device()}. */
+        public Builder device(DeviceKind device) {
+            this.device = Objects.requireNonNull(device, "device");
+            return this;
+        }
+
+        /** See {@link StoreOptions#openMode()}. */
+        public Builder openMode(OpenMode openMode) {
+            this.openMode = Objects.requireNonNull(openMode, "openMode");
+            return this;
+        }
+
+        /** See {@link StoreOptions#ioMode()}. */
+        public Builder ioMode(IoMode ioMode) {
+            this.ioMode = Objects.requireNonNull(ioMode, "ioMode");
+            return this;
+        }
+
+        /** See {@link StoreOptions#freeSpace()}. */
+        public Builder freeSpace(FreeSpace freeSpace) {
+            this.freeSpace = Objects.requireNonNull(freeSpace, "freeSpace");
+            return this;
+        }
+
+        /** See {@link StoreOptions#durability()}. */
+        public Builder durability(Durability durability) {
+            this.durability = Objects.requireNonNull(durability, "durability");
+            return this;
+        }
+
+        /** See {@link StoreOptions#memtable()}. */
+        public Builder memtable(ByteSize memtable) {
+            if (memtable.bytes() != 0 && (memtable.bytes() < 64 << 10 || memtable.bytes() > 1 << 30)) {
+                throw new IllegalArgumentException("memtable " + memtable + " is not 0 nor within 64k..1g");
+            }
+            this.memtable = memtable;
+            return this;
+        }
+
+        /** See {@link StoreOptions#fanout()}. */
+        public Builder fanout(int fanout) {
+            this.fanout = within("fanout", fanout, 4, 15);
+            return this;
+        }
+
+        /** See {@link StoreOptions#policy()}. */
+        public Builder policy(CompactionPolicyKind policy) {
+            this.policy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /** See {@link StoreOptions#checkpointDistance()}. */
+        public Builder checkpointDistance(int checkpointDistance) {
+            this.checkpointDistance = within("checkpointDistance", checkpointDistance, 1, 1024);
+            return this;
+        }
+
+        /** See {@link StoreOptions#diskMax()}. */
+        public Builder diskMax(ByteSize diskMax) {
+            if (diskMax.bytes() != 0 && diskMax.bytes() < 4 << 20) {
+                throw new IllegalArgumentException("diskMax " + diskMax + " is not 0 nor at least 4m");
+            }
+            this.diskMax = diskMax;
+            return this;
+        }
+
+        /** See {@link StoreOptions#scrubPerSecond()}. */
+        public Builder scrubPerSecond(ByteSize scrubPerSecond) {
+            if (scrubPerSecond.bytes() != 0 && scrubPerSecond.bytes() < 4 << 10) {
+                throw new IllegalArgumentException("scrubPerSecond " + scrubPerSecond + " is not 0 nor at least 4k");
+            }
+            this.scrubPerSecond = scrubPerSecond;
+            return this;
+        }
+
+        /** See {@link StoreOptions#listener()}; null removes it. */
+        public Builder listener(StoreListener listener) {
+            this.listener = listener;
+            return this;
+        }
+
+        /** See {@link StoreOptions#mergeOperator()}; null removes it. */
+        public Builder mergeOperator(MergeOperator mergeOperator) {
+            this.mergeOperator = mergeOperator;
+            this.mergeOperatorName = "";
+            return this;
+        }
+
+        /** See {@link StoreOptions#compactionFilter()}; null removes it. */
+        public Builder compactionFilter(CompactionFilter compactionFilter) {
+            this.compactionFilter = compactionFilter;
+            this.compactionFilterName = "";
+            return this;
+        }
+
+        /**
+         * Sets one option from text, by the name and the form that {@link StoreOptions#toMap} prints.
+         *
+         * @throws IllegalArgumentException when there is no such option or the value is out of range
+         */
+        public Builder set(String name, String value) {
+            return switch (name) {
+                case "memory" -> memory(ByteSize.parse(value));
+                case "workers" -> workers(number(name, value));
+                case "device" -> device(constant(DeviceKind.class, name, value));
+                case "openMode" -> openMode(constant(OpenMode.class, name, value));
+                case "ioMode" -> ioMode(constant(IoMode.class, name, value));
+                case "freeSpace" -> freeSpace(constant(FreeSpace.class, name, value));
+                case "durability" -> durability(constant(Durability.class, name, value));
+                case "memtable" -> memtable(ByteSize.parse(value));
+                case "fanout" -> fanout(number(name, value));
+                case "policy" -> policy(constant(CompactionPolicyKind.class, name, value));
+                case "checkpointDistance" -> checkpointDistance(number(name, value));
+                case "diskMax" -> diskMax(ByteSize.parse(value));
+                case "scrubPerSecond" -> scrubPerSecond(ByteSize.parse(value));
+                case "mergeOperator" -> {
+                    mergeOperatorName = value;
+                    yield this;
+                }
+                case "compactionFilter" -> {
+                    compactionFilterName = value;
+                    yield this;
+                }
+                default -> throw new IllegalArgumentException("there is no option '" + name + "'");
+            };
+        }
+
+        /** The options as they stand. */
+        public StoreOptions build() {
+            return new StoreOptions(this);
+        }
+
+        private static int within(String name, int value, int min, int max) {
+            if (value < min || value > max) {
+                throw new IllegalArgumentException(name + " " + value + " is not within " + min + ".." + max);
+            }
+            return value;
+        }
+
+        private static int number(String name, String value) {
+            try {
+                return Integer.parseInt(value);
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException(name + " is not a number: '" + value + "'", e);
+            }
+        }
+
+        private static <E extends Enum<E>> E constant(Class<E> type, String name, String value) {
+            try {
+                return Enum.valueOf(type, value.toUpperCase(java.util.Locale.ROOT));
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(
+                        name + " is '" + value + "' and not one of " + java.util.List.of(type.getEnumConstants()), e);
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package dev.heartwood;
+
+import java.util.List;
+
+/**
+ * What a verification found.
+ *
+ * @param problems all damage, one line each; empty when the store is sound
+ * @param notes what is worth knowing and no damage
+ * @param nodes trunk nodes read
+ * @param branches branches read
+ * @param filters filters read
+ * @param entries entries read, overwritten versions and tombstones included
+ * @param pages pages of branches and filters
+ * @param fileExtents extents of the data file
+ * @param usedExtents extents that something refers to
+ * @param logRecords records that the next open replays; 0 for a store that is open
+ */
+public record VerifyReport(
+        List<String> problems,
+        List<String> notes,
+        int nodes,
+        int branches,
+        int filters,
+        long entries,
+        long pages,
+        long fileExtents,
+        long usedExtents,
+        long logRecords) {
+    /** Keeps copies of the lists. */
+    public VerifyReport {
+        problems = List.copyOf(problems);
+        notes = List.copyOf(notes);
+    }
+
+    /** Whether nothing is wrong. */
+    public boolean isClean() {
+        return problems.isEmpty();
+    }
+}

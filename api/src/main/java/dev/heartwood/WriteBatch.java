@@ -1,0 +1,43 @@
+package dev.heartwood;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Writes that are applied as a whole: all or none survive a crash, and no reader sees a part. Later writes to a key win over
+ * earlier ones. Belongs to one thread at a time. Bytes are copied when they are added.
+ */
+public interface WriteBatch extends AutoCloseable {
+    /** The most bytes of keys and values a batch may hold. */
+    long BATCH_BYTES_MAX = 1L << 30;
+
+    /** Sets the value of a key. */
+    void put(byte[] key, byte[] value);
+
+    /** Sets the value of a key. */
+    void put(MemorySegment key, MemorySegment value);
+
+    /** Removes a key. */
+    void delete(byte[] key);
+
+    /** Removes a key. */
+    void delete(MemorySegment key);
+
+    /** Adds an operand to a key's value. */
+    void merge(byte[] key, byte[] operand);
+
+    /** Adds an operand to a key's value. */
+    void merge(MemorySegment key, MemorySegment operand);
+
+    /** The number of writes in the batch. */
+    int count();
+
+    /** The bytes of keys and values in the batch. */
+    long bytes();
+
+    /** Empties the batch for further use. */
+    void clear();
+
+    /** Empties the batch; it cannot be used any more. Idempotent. */
+    @Override
+    void close();
+}
