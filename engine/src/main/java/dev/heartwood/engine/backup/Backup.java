@@ -1,0 +1,180 @@
+package dev.heartwood.engine.backup;
+
+import dev.heartwood.BackupReport;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.verify.PageRuns;
+import dev.heartwood.engine.verify.PageRuns.Run;
+import dev.heartwood.engine.verify.Progress;
+import dev.heartwood.engine.verify.StoreView;
+import dev.heartwood.engine.verify.Tree;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+
+/** Copies the checkpoint that a view shows to a directory. Used once, by one thread. */
+public final class Backup implements AutoCloseable {
+    private final StoreView source;
+    private final Superblock superblock;
+    private final BackupTarget target;
+    private final MemoryPool pool;
+    private final Progress progress;
+    private final boolean isBuiltUpon;
+    private final long directoryId;
+    private long sourceBuffer;
+    private long targetBuffer;
+
+    private Backup(StoreView source, Storage sourceFiles, BackupTarget target, Randomness randomness, Progress progress) {
+        this.source = source;
+        this.superblock = source.newest();
+        this.target = target;
+        this.pool = source.pool();
+        this.progress = progress;
+        BackupRecord before = target.before();
+        this.directoryId = before == null ? randomness.nextLong() : before.directoryId();
+        Long made = MadeBackups.read(sourceFiles).get(directoryId);
+        this.isBuiltUpon = before != null && made != null && before.checkpoints().equals(List.of(made));
+        this.sourceBuffer = allocate();
+        this.targetBuffer = allocate();
+    }
+
+    /**
+     * Makes {@code to} hold the checkpoint that {@code source} shows, and nothing else. Whoever calls keeps the checkpoint's pages
+     * from being used again meanwhile.
+     *
+     * @param from the files of the store that is copied
+     * @throws CorruptionException when a page that is to be copied is damaged; what was in {@code to} is as it was
+     * @throws dev.heartwood.UnsuitableTargetException when {@code to} holds something else
+     */
+    public static BackupReport run(
+            StoreView source, Storage from, Storage to, Randomness randomness, Progress progress) {
+        try (BackupTarget target = new BackupTarget(to, source.pool(), source.newest().storeId());
+                Backup backup = new Backup(source, from, target, randomness, progress)) {
+            BackupReport report = backup.run();
+            MadeBackups.add(from, backup.directoryId, report.checkpoint());
+            return report;
+        }
+    }
+
+    private long allocate() {
+        long buffer = pool.allocate(PageLayout.EXTENT_BYTES);
+        if (buffer == 0) {
+            close();
+            throw new InsufficientMemoryException("no buffers to copy a store with");
+        }
+        return buffer;
+    }
+
+    private BackupReport run() {
+        List<Run> runs = PageRuns.of(tree());
+        long end = runs.isEmpty() ? 1 : runs.getLast().first() + runs.getLast().count();
+        target.device().allocate((end + PageLayout.EXTENT_PAGES - 1 >>> PageLayout.EXTENT_SHIFT) * PageLayout.EXTENT_BYTES);
+        List<Run> missing = new ArrayList<>();
+        List<Run> inTheWay = new ArrayList<>();
+        BitSet used = new BitSet();
+        long done = 0;
+        for (Run run : runs) {
+            used.set((int) run.first(), (int) run.first() + run.count());
+            if (!isThere(run)) {
+                (overwrites(run) ? inTheWay : missing).add(run);
+            }
+            progress.at("compared runs of pages", ++done, runs.size());
+        }
+        copyAll(missing);
+        if (!inTheWay.isEmpty()) {
+            // Read first as a whole: damage found here still leaves the backup that is there.
+            inTheWay.forEach(this::readSource);
+            target.device().sync();
+            target.mark();
+            copyAll(inTheWay);
+        }
+        missing.addAll(inTheWay);
+        target.device().sync();
+        for (Run run : missing) {
+            readTarget(run);
+            run.verify(targetBuffer, superblock.storeId(), target.device().name());
+        }
+        target.complete(superblock, directoryId, used);
+        long copied = missing.stream().mapToLong(Run::count).sum();
+        return new BackupReport(superblock.number(), used.cardinality(), copied);
+    }
+
+    private Tree tree() {
+        List<String> problems = new ArrayList<>();
+        Tree tree = Tree.read(source.tree(), superblock, problems::add);
+        if (!problems.isEmpty()) {
+            throw new CorruptionException(
+                    source.device().name(), 0, PageType.TRUNK.name(), "a sound tree", problems.getFirst());
+        }
+        return tree;
+    }
+
+    /** Whether the pages are in the target already. */
+    private boolean isThere(Run run) {
+        if (target.before() == null || run.position() + run.bytes() > target.device().size()) {
+            return false;
+        }
+        readTarget(run);
+        if (isBuiltUpon && run.type() != PageType.TRUNK && isKept(run)) {
+            try {
+                run.verify(targetBuffer, superblock.storeId(), target.device().name());
+                return true;
+            } catch (CorruptionException somethingElse) {
+                return false;
+            }
+        }
+        readSource(run);
+        return Memory.compare(sourceBuffer, run.bytes(), targetBuffer, run.bytes()) == 0;
+    }
+
+    /** Whether all of the pages belong to the backup that is there. */
+    private boolean isKept(Run run) {
+        int first = (int) run.first();
+        return target.keptPages().get(first) && target.keptPages().nextClearBit(first) >= first + run.count();
+    }
+
+    /** Whether some of the pages belong to the backup that is there. */
+    private boolean overwrites(Run run) {
+        int first = (int) run.first();
+        int kept = target.keptPages().nextSetBit(first);
+        return kept >= 0 && kept < first + run.count();
+    }
+
+    private void copyAll(List<Run> runs) {
+        long done = 0;
+        for (Run run : runs) {
+            readSource(run);
+            target.device().write(run.position(), sourceBuffer, run.bytes());
+            progress.at("copied runs of pages", ++done, runs.size());
+        }
+    }
+
+    private void readSource(Run run) {
+        BlockDevice device = source.device();
+        device.read(run.position(), sourceBuffer, run.bytes());
+        run.verify(sourceBuffer, superblock.storeId(), device.name());
+    }
+
+    private void readTarget(Run run) {
+        target.device().read(run.position(), targetBuffer, run.bytes());
+    }
+
+    @Override
+    public void close() {
+        for (long buffer : new long[] {sourceBuffer, targetBuffer}) {
+            if (buffer != 0) {
+                pool.free(buffer, PageLayout.EXTENT_BYTES);
+            }
+        }
+        sourceBuffer = 0;
+        targetBuffer = 0;
+    }
+}

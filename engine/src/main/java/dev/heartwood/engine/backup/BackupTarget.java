@@ -1,0 +1,136 @@
+package dev.heartwood.engine.backup;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.UnsuitableTargetException;
+import dev.heartwood.engine.checkpoint.StoreFiles;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.BitSet;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** The directory that a backup goes to, locked, and what is there of an earlier one. One thread. */
+final class BackupTarget implements AutoCloseable {
+    private final Storage files;
+    private final BackupRecord before;
+    private final BlockDevice device;
+    private final Superblocks superblocks;
+    private boolean isMarked;
+    private BitSet kept = new BitSet();
+
+    /**
+     * Takes the lock and looks at what is there; changes nothing but an empty directory.
+     *
+     * @throws UnsuitableTargetException when something else is there, or a backup that was opened and written since
+     * @throws dev.heartwood.LockedException when it is open
+     */
+    BackupTarget(Storage files, MemoryPool buffers, long storeId) {
+        this.files = files;
+        files.lock();
+        this.isMarked = files.exists(StoreFiles.COPYING);
+        this.before = recordOf(storeId);
+        if (before == null && !isMarked) {
+            requireEmpty();
+            mark();
+        }
+        this.device = files.openDevice(StoreFiles.DATA, !files.exists(StoreFiles.DATA));
+        try {
+            this.superblocks = new Superblocks(device, buffers);
+            if (!isMarked) {
+                requireUntouched();
+                kept = before.used();
+            }
+        } catch (RuntimeException | Error e) {
+            device.close();
+            throw e;
+        }
+    }
+
+    private BackupRecord recordOf(long storeId) {
+        BackupRecord record;
+        try {
+            record = BackupRecord.read(files);
+        } catch (CorruptionException e) {
+            throw unsuitable("the record of the backup that is there is damaged: " + e.getMessage());
+        }
+        if (record != null && record.storeId() != storeId) {
+            throw unsuitable("it holds a backup of another store");
+        }
+        return record;
+    }
+
+    private void requireEmpty() {
+        for (String name : files.list()) {
+            throw unsuitable("it is not empty and not a backup; there is " + name);
+        }
+    }
+
+    private void requireUntouched() {
+        Superblock found;
+        try {
+            found = superblocks.read();
+        } catch (CorruptionException e) {
+            throw unsuitable("the backup that is there is damaged: " + e.getMessage());
+        }
+        if (found.storeId() != before.storeId() || !before.checkpoints().contains(found.number())) {
+            throw unsuitable("the backup that is there has been opened since it was made, and may hold other writes");
+        }
+    }
+
+    private UnsuitableTargetException unsuitable(String found) {
+        return new UnsuitableTargetException(files.directory().toString(), found);
+    }
+
+    /** What is known of the backup that is there; null when there is none. */
+    BackupRecord before() {
+        return before;
+    }
+
+    /** The pages of the whole backup that is there, which must not change before the directory is marked; else none. */
+    BitSet keptPages() {
+        return kept;
+    }
+
+    BlockDevice device() {
+        return device;
+    }
+
+    /** Has every open refuse the directory until {@link #complete}. */
+    void mark() {
+        if (!isMarked) {
+            files.writeFile(StoreFiles.COPYING, new byte[] {1});
+            isMarked = true;
+            kept = new BitSet();
+        }
+    }
+
+    /** Makes what has been written, synced and verified the backup. */
+    void complete(Superblock superblock, long directoryId, BitSet used) {
+        BitSet both = (BitSet) used.clone();
+        both.or(kept);
+        List<Long> checkpoints = isMarked ? List.of(superblock.number()) : withBefore(superblock.number());
+        new BackupRecord(superblock.storeId(), directoryId, checkpoints, both).write(files);
+        superblocks.write(superblock);
+        new BackupRecord(superblock.storeId(), directoryId, List.of(superblock.number()), used).write(files);
+        if (isMarked) {
+            files.delete(StoreFiles.COPYING);
+            files.syncDirectory();
+            isMarked = false;
+        }
+    }
+
+    private List<Long> withBefore(long number) {
+        return Stream.concat(before.checkpoints().stream(), Stream.of(number))
+                .distinct()
+                .toList();
+    }
+
+    @Override
+    public void close() {
+        superblocks.close();
+        device.close();
+    }
+}

@@ -1,0 +1,27 @@
+/**
+ * Copies a checkpoint of a store, open or closed, to another directory, which then is a store.
+ *
+ * <p>Layer: above {@code verify}; driven by {@code store}.
+ *
+ * <h2>How it works</h2>
+ *
+ * The checkpoint's pages go to the same places of the other data file, so nothing in them changes; then its superblocks. Pages are
+ * never changed where they are, so a page that the target has with the right type, store, address and generation, and its checksum, is
+ * the page, and is not copied again. That holds only within one history of the store: a store that went back to an older copy
+ * gives the same numbers to other pages. So pages are recognised by their headers only when the store remembers, in {@code
+ * backups-made}, having made the very backup that is there; else, and for the pages of the trunk always, they are compared byte
+ * by byte. What is recognised has been read and its checksum verified, so rot in the target is found and mended by the next backup.
+ *
+ * <h2>Invariants</h2>
+ *
+ * <ol>
+ *   <li>While the target has no file {@code copy-unfinished}, no page that its superblocks reach is written: pages that are in
+ *       nobody's use there are written first, and when others have to change, the file is made before.
+ *   <li>While the file is there, every open refuses the directory. It goes last.
+ *   <li>Superblocks are written when all pages have been synced, read back and verified.
+ *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there.
+ *   <li>Only an empty directory or a backup of the same store is written to, and not one that was opened since. The target's lock is
+ *       held throughout.
+ * </ol>
+ */
+package dev.heartwood.engine.backup;

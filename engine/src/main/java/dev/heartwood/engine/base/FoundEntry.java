@@ -1,0 +1,39 @@
+package dev.heartwood.engine.base;
+
+/**
+ * What a point search found: a holder that one thread fills again and again. The address stays readable until the epoch of the
+ * operation ends.
+ */
+public final class FoundEntry {
+    /** One of {@link Entries}. */
+    public byte kind;
+
+    public long sequence;
+    /** Where the value lies; 0 when it is empty or in {@link #largeValues}. */
+    public long valueAddress;
+
+    public int valueLength;
+    /** What holds the value when it is too large to lie in one piece, else null. */
+    public LargeValues largeValues;
+    /** Where in {@link #largeValues} the value begins. */
+    public long largePosition;
+
+    /** Takes an entry whose value lies in one piece. */
+    public void set(byte kind, long sequence, long valueAddress, int valueLength) {
+        this.kind = kind;
+        this.sequence = sequence;
+        this.valueAddress = valueAddress;
+        this.valueLength = valueLength;
+        this.largeValues = null;
+    }
+
+    /** Takes an entry whose value has to be read from {@code values}. */
+    public void setLarge(byte kind, long sequence, LargeValues values, long position, int valueLength) {
+        this.kind = kind;
+        this.sequence = sequence;
+        this.valueAddress = 0;
+        this.valueLength = valueLength;
+        this.largeValues = values;
+        this.largePosition = position;
+    }
+}

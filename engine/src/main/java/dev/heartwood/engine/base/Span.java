@@ -1,0 +1,48 @@
+package dev.heartwood.engine.base;
+
+import java.util.Arrays;
+
+/**
+ * A range of keys inside the engine: from {@code from}, inclusive, to {@code to}, exclusive; null is no bound. The arrays are
+ * never changed.
+ */
+public record Span(byte[] from, byte[] to) {
+    /** Every key. */
+    public static final Span ALL = new Span(null, null);
+
+    /** Whether no key can lie in this span. */
+    public boolean isEmpty() {
+        return Keys.isEmpty(from, to);
+    }
+
+    /** The keys in both spans. */
+    public Span intersect(Span other) {
+        if (other == ALL) {
+            return this;
+        }
+        if (this == ALL) {
+            return other;
+        }
+        return new Span(Keys.laterFrom(from, other.from), Keys.earlierTo(to, other.to));
+    }
+
+    /** Whether {@code key} lies in this span. */
+    public boolean contains(byte[] key) {
+        return (from == null || Keys.compare(from, key) <= 0) && Keys.isBefore(key, to);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Span s && Arrays.equals(from, s.from) && Arrays.equals(to, s.to);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * Arrays.hashCode(from) + Arrays.hashCode(to);
+    }
+
+    @Override
+    public String toString() {
+        return "[" + (from == null ? "" : Keys.text(from)) + ", " + (to == null ? "" : Keys.text(to)) + ")";
+    }
+}

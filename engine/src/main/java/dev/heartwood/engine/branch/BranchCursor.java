@@ -1,0 +1,413 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.KeyedPageLayout.*;
+
+import dev.heartwood.KeyRange;
+import dev.heartwood.engine.cache.ExtentReader;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import java.util.List;
+
+/**
+ * Walks the entries of a branch in one or several ranges of keys, both ways; all versions. Holds a reference to the branch until it
+ * is closed. Belongs to one thread at a time.
+ */
+public final class BranchCursor implements LargeValueCursor {
+    /*
+     * Which leaves a range lies in is known from the index beforehand. Only in its first and last leaf is a bound searched for;
+     * between them nothing is compared. [begin, limit) are the entries of the open leaf within the range.
+     *
+     * The key is put together in keyBuffer: the prefix when the leaf is opened, head and rest for each entry. A long key is
+     * gathered in a buffer of its own. The value stays in the leaf.
+     */
+    private static final int MEMORY_BYTES = PageLayout.PAGE_BYTES;
+    /** Of the memory, what an inline key takes, with what is stored beyond it; the rest is for the bounds of the ranges. */
+    private static final int KEY_BYTES = KEY_INLINE_BYTES_MAX * 2;
+    private static final int LONG_KEY_BYTES = Branch.KEY_BYTES_MAX;
+
+    private final Branch branch;
+    private final BranchStorage storage;
+    private final LeafRanges ranges;
+    private final LeafSource source;
+    private final long keyBuffer;
+    private long longKeyBuffer;
+    private long valueBuffer;
+    private long valueBufferBytes;
+
+    private int range;
+    private int leaf;
+    private long page;
+    private int count;
+    private int prefixLength;
+    private long sequenceBase;
+    private int begin;
+    private int limit;
+    private int index;
+
+    private long keyAddress;
+    private int keyLength;
+    private long sequence;
+    private int meta;
+    private long valueAddress;
+    private int valueLength;
+    private OverflowGroup largeGroup;
+    private long largePosition;
+    private boolean closed;
+
+    private BranchCursor(Branch branch, LeafRanges ranges, LeafSource source, long keyBuffer) {
+        this.branch = branch;
+        this.storage = branch.storage;
+        this.ranges = ranges;
+        this.source = source;
+        this.keyBuffer = keyBuffer;
+    }
+
+    /** A cursor over the pages in the cache: it locks the leaf it stands on and reads ahead when it goes on. */
+    public static BranchCursor cached(Branch branch, KeyRange range) {
+        return cached(branch, List.of(range));
+    }
+
+    /** As {@link #cached(Branch, KeyRange)} over several ranges, disjoint and ascending. */
+    public static BranchCursor cached(Branch branch, List<KeyRange> ranges) {
+        return open(branch, ranges, null);
+    }
+
+    /**
+     * A cursor for merges: it reads extents into buffers of its own, ahead of where it stands, past the cache, and skips what lies
+     * outside of the ranges, which are disjoint and ascending. Meant to go forward; it can go back, slowly.
+     */
+    public static BranchCursor streaming(Branch branch, List<KeyRange> ranges) {
+        return streaming(branch, ranges, PageLayout.EXTENT_PAGES, null);
+    }
+
+    /**
+     * As {@link #streaming(Branch, List)}, with the memory that it takes and a reader that the cursors of one merge share.
+     *
+     * @param chunkPages how much is read at once, a power of two up to an extent; the cursor takes two buffers of that
+     * @param reader of one thread, outlives the cursor; null for one of its own, made when there is something to read ahead
+     */
+    public static BranchCursor streaming(Branch branch, List<KeyRange> ranges, int chunkPages, ExtentReader reader) {
+        return open(branch, ranges, (of, located) -> new StreamedLeaves(of, located, chunkPages, reader));
+    }
+
+    private interface SourceFactory {
+        LeafSource open(Branch branch, LeafRanges ranges);
+    }
+
+    private static BranchCursor open(Branch branch, List<KeyRange> ranges, SourceFactory factory) {
+        branch.retain();
+        long memory = 0;
+        LeafRanges located = null;
+        try {
+            memory = PageStream.allocate(branch.storage.pool(), MEMORY_BYTES);
+            located = new LeafRanges(branch, ranges, memory + KEY_BYTES, MEMORY_BYTES - KEY_BYTES);
+            LeafSource source = factory == null ? new CachedLeaves(branch) : factory.open(branch, located);
+            return new BranchCursor(branch, located, source, memory);
+        } catch (RuntimeException e) {
+            if (located != null) {
+                located.close();
+            }
+            if (memory != 0) {
+                branch.storage.pool().free(memory, MEMORY_BYTES);
+            }
+            branch.release();
+            throw e;
+        }
+    }
+
+    @Override
+    public boolean valid() {
+        return page != 0;
+    }
+
+    @Override
+    public void seekFirst() {
+        if (ranges.count() == 0) {
+            leave();
+            return;
+        }
+        openFirst(0);
+        settleForward();
+    }
+
+    @Override
+    public void seekLast() {
+        if (ranges.count() == 0) {
+            leave();
+            return;
+        }
+        openLast(ranges.count() - 1);
+        settleBackward();
+    }
+
+    @Override
+    public void seek(long key, int length) {
+        int target = ranges.endingAfter(key, length);
+        if (target == ranges.count()) {
+            leave();
+        } else if (ranges.beginsAfter(target, key, length)) {
+            openFirst(target);
+            settleForward();
+        } else {
+            openLeaf(target, clamp(target, LeafRanges.leafFor(branch, key, length)));
+            index = Math.max(begin, KeyedPage.lowerBound(page, branch, key, length, Long.MAX_VALUE));
+            settleForward();
+        }
+    }
+
+    @Override
+    public void seekAhead(long key, int length) {
+        MemoryPool pool = storage.pool();
+        if (pool.allocated() > pool.capacity() / 2) {
+            // Many cursors are open. Reading at once, without waiting, gets them closed sooner.
+            return;
+        }
+        int target = ranges.endingAfter(key, length);
+        if (target < ranges.count()) {
+            boolean atBegin = ranges.beginsAfter(target, key, length);
+            source.ahead(atBegin ? ranges.firstLeaf(target) : clamp(target, LeafRanges.leafFor(branch, key, length)));
+        }
+    }
+
+    @Override
+    public void seekBefore(long key, int length) {
+        int target = ranges.beginningBefore(key, length);
+        if (target < 0) {
+            leave();
+        } else if (ranges.endsAtOrBefore(target, key, length)) {
+            openLast(target);
+            settleBackward();
+        } else {
+            openLeaf(target, clamp(target, LeafRanges.leafBelow(branch, key, length)));
+            index = Math.min(limit, KeyedPage.lowerBound(page, branch, key, length, Long.MAX_VALUE)) - 1;
+            settleBackward();
+        }
+    }
+
+    private int clamp(int target, int leafNumber) {
+        return Math.max(ranges.firstLeaf(target), Math.min(ranges.lastLeaf(target), leafNumber));
+    }
+
+    @Override
+    public void next() {
+        index++;
+        if (index < limit) {
+            load();
+        } else {
+            settleForward();
+        }
+    }
+
+    @Override
+    public void previous() {
+        index--;
+        if (index >= begin) {
+            load();
+        } else {
+            settleBackward();
+        }
+    }
+
+    /** Stands on the entry at {@code index}, or on the first one in the leaves and ranges behind. */
+    private void settleForward() {
+        while (index >= limit) {
+            if (leaf < ranges.lastLeaf(range)) {
+                openLeaf(range, leaf + 1);
+            } else if (range + 1 < ranges.count()) {
+                openFirst(range + 1);
+            } else {
+                leave();
+                return;
+            }
+            index = begin;
+        }
+        load();
+    }
+
+    private void settleBackward() {
+        while (index < begin) {
+            if (leaf > ranges.firstLeaf(range)) {
+                openLeaf(range, leaf - 1);
+            } else if (range > 0) {
+                openLast(range - 1);
+            } else {
+                leave();
+                return;
+            }
+            index = limit - 1;
+        }
+        load();
+    }
+
+    private void openFirst(int target) {
+        openLeaf(target, ranges.firstLeaf(target));
+        index = begin;
+    }
+
+    private void openLast(int target) {
+        openLeaf(target, Math.max(ranges.lastLeaf(target), ranges.firstLeaf(target)));
+        index = limit - 1;
+    }
+
+    private void openLeaf(int inRange, int number) {
+        range = inRange;
+        if (page == 0 || leaf != number) {
+            page = 0;
+            long opened = source.open(number, ranges.lastLeaf(inRange));
+            count = KeyedPage.count(opened);
+            prefixLength = KeyedPage.prefixLength(opened, count);
+            if (prefixLength > KEY_INLINE_BYTES_MAX) {
+                throw KeyedPage.corrupt(opened, "a prefix within a key", "one of " + prefixLength + " bytes");
+            }
+            sequenceBase = Memory.getLong(opened + SEQUENCE_BASE);
+            Memory.copy(opened + KeyedPage.prefixOffset(count), keyBuffer, prefixLength);
+            page = opened;
+            leaf = number;
+        }
+        begin = number == ranges.firstLeaf(range) && ranges.hasFrom(range) ? ranges.begin(range, page, branch) : 0;
+        limit = number == ranges.lastLeaf(range) && ranges.hasTo(range) ? ranges.end(range, page, branch) : count;
+        if (number > ranges.lastLeaf(range)) {
+            limit = begin;
+        }
+    }
+
+    private void load() {
+        int bounds = KeyedPage.bounds(page, count, index);
+        int keyField = KeyedPage.keyField(page, bounds);
+        meta = KeyedPage.meta(page, bounds);
+        sequence = KeyedPage.sequence(page, bounds, sequenceBase);
+        int remainder = keyField & 0xffff;
+        keyLength = prefixLength + remainder;
+        if (keyLength > KEY_INLINE_BYTES_MAX) {
+            throw KeyedPage.corrupt(page, "a key within its bounds", "one of " + keyLength + " bytes");
+        }
+        keyAddress = keyBuffer;
+        Memory.putIntBigEndian(keyBuffer + prefixLength, KeyedPage.head(page, index));
+        if (remainder > HEAD_BYTES) {
+            KeyCopy.copy(page + (keyField >>> 16), keyBuffer + prefixLength + HEAD_BYTES, remainder - HEAD_BYTES);
+        }
+        int value = KeyedPage.tail(keyField);
+        int end = bounds & 0xffff;
+        if ((meta & (KEY_OVERFLOWS | VALUE_OVERFLOWS)) != 0) {
+            loadOverflow(bounds, keyField, value, end);
+            return;
+        }
+        largeGroup = null;
+        valueAddress = page + value;
+        valueLength = end - value;
+    }
+
+    private void loadOverflow(int bounds, int keyField, int tail, int end) {
+        if ((meta & KEY_OVERFLOWS) != 0) {
+            gatherKey(tail, end);
+        }
+        int value = KeyedPage.valueOffset(page, bounds, keyField);
+        largeGroup = null;
+        valueAddress = page + value;
+        valueLength = end - value;
+        if ((meta & VALUE_OVERFLOWS) != 0) {
+            OverflowGroup group = KeyedPage.group(page, value, end, branch);
+            valueLength = KeyedPage.valueReferenceLength(page, value, group);
+            valueAddress = 0;
+            largePosition = KeyedPage.referencePosition(page + value);
+            largeGroup = group;
+        }
+    }
+
+    private void gatherKey(int reference, int end) {
+        OverflowGroup group = KeyedPage.group(page, reference, end, branch);
+        int length = KeyedPage.keyReferenceLength(page, reference, group, keyLength);
+        if (longKeyBuffer == 0) {
+            longKeyBuffer = PageStream.allocate(storage.pool(), LONG_KEY_BYTES);
+        }
+        Memory.copy(keyBuffer, longKeyBuffer, keyLength);
+        group.read(KeyedPage.referencePosition(page + reference), longKeyBuffer + keyLength, length - keyLength);
+        keyAddress = longKeyBuffer;
+        keyLength = length;
+    }
+
+    private void leave() {
+        page = 0;
+        source.leave();
+    }
+
+    @Override
+    public long keyAddress() {
+        return keyAddress;
+    }
+
+    @Override
+    public int keyLength() {
+        return keyLength;
+    }
+
+    @Override
+    public long sequence() {
+        return sequence;
+    }
+
+    @Override
+    public byte kind() {
+        return BranchReader.kind(page, meta);
+    }
+
+    @Override
+    public long valueAddress() {
+        if (valueAddress == 0 && largeGroup != null) {
+            gatherValue();
+        }
+        return valueLength == 0 ? 0 : valueAddress;
+    }
+
+    @Override
+    public int valueLength() {
+        return valueLength;
+    }
+
+    @Override
+    public OverflowGroup largeGroup() {
+        return largeGroup;
+    }
+
+    @Override
+    public long largePosition() {
+        return largePosition;
+    }
+
+    private void gatherValue() {
+        if (valueBufferBytes < valueLength) {
+            freeValueBuffer();
+            long bytes = Math.max(Long.highestOneBit(2L * valueLength - 1), PageLayout.PAGE_BYTES);
+            valueBuffer = PageStream.allocate(storage.pool(), bytes);
+            valueBufferBytes = bytes;
+        }
+        largeGroup.read(largePosition, valueBuffer, valueLength);
+        valueAddress = valueBuffer;
+    }
+
+    private void freeValueBuffer() {
+        if (valueBuffer != 0) {
+            storage.pool().free(valueBuffer, valueBufferBytes);
+            valueBuffer = 0;
+            valueBufferBytes = 0;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        page = 0;
+        source.close();
+        ranges.close();
+        freeValueBuffer();
+        if (longKeyBuffer != 0) {
+            storage.pool().free(longKeyBuffer, LONG_KEY_BYTES);
+        }
+        storage.pool().free(keyBuffer, MEMORY_BYTES);
+        branch.release();
+    }
+}

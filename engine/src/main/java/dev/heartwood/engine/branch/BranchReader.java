@@ -1,0 +1,98 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.KeyedPageLayout.*;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageType;
+
+/** Point search in a branch. Thread-safe; allocates nothing. */
+public final class BranchReader {
+    private BranchReader() {}
+
+    /**
+     * Finds the newest entry of a key that a snapshot sees; inside an epoch, which keeps the value readable. A large value is not
+     * read: the result says where it is.
+     *
+     * @return whether there is one; {@code result} is untouched otherwise
+     */
+    public static boolean find(
+            CachedFile file, Branch branch, long key, int keyLength, long snapshot, FoundEntry result) {
+        int number = branch.root();
+        for (int level = branch.shape.levels(); level > 0; level--) {
+            long page = file.page(branch.devicePage(number), PageType.BRANCH_INDEX, branch.id);
+            number = child(page, branch, level, KeyedPage.childFor(page, branch, key, keyLength, snapshot));
+        }
+        long page = file.page(branch.devicePage(number), PageType.BRANCH_LEAF, branch.id);
+        int count = KeyedPage.count(page);
+        int index = KeyedPage.lowerBound(page, branch, key, keyLength, snapshot);
+        if (index == count) {
+            return false;
+        }
+        int prefixLength = KeyedPage.prefixLength(page, count);
+        if (!hasPrefixAndHead(page, count, index, prefixLength, key, keyLength)) {
+            return false;
+        }
+        int bounds = KeyedPage.bounds(page, count, index);
+        int keyField = KeyedPage.keyField(page, bounds);
+        if (KeyedPage.compareTies(page, branch, bounds, keyField, prefixLength, key, keyLength) != 0) {
+            return false;
+        }
+        fill(page, branch, bounds, keyField, result);
+        return true;
+    }
+
+    /** Whether the key has the page's prefix and then the head of an entry; the search ended at that entry. */
+    private static boolean hasPrefixAndHead(
+            long page, int count, int index, int prefixLength, long key, int keyLength) {
+        return keyLength >= prefixLength
+                && KeyedPage.headOf(key + prefixLength, keyLength - prefixLength) == KeyedPage.head(page, index)
+                && (index > 0
+                        || prefixLength == 0
+                        || Memory.compare(page + KeyedPage.prefixOffset(count), prefixLength, key, prefixLength) == 0);
+    }
+
+    private static void fill(long page, Branch branch, int bounds, int keyField, FoundEntry result) {
+        int meta = KeyedPage.meta(page, bounds);
+        byte kind = kind(page, meta);
+        long sequence = KeyedPage.sequence(page, bounds, Memory.getLong(page + SEQUENCE_BASE));
+        int value = KeyedPage.valueOffset(page, bounds, keyField);
+        int end = bounds & 0xffff;
+        if ((meta & VALUE_OVERFLOWS) == 0) {
+            result.set(kind, sequence, page + value, end - value);
+            return;
+        }
+        OverflowGroup group = KeyedPage.group(page, value, end, branch);
+        int length = KeyedPage.valueReferenceLength(page, value, group);
+        result.setLarge(kind, sequence, group, KeyedPage.referencePosition(page + value), length);
+    }
+
+    /** The kind in a leaf entry's meta byte, known to be one. */
+    static byte kind(long page, int meta) {
+        int kind = meta & KIND_MASK;
+        if (!Entries.isKind(kind)) {
+            throw KeyedPage.corrupt(page, "a kind of entry", "kind " + kind);
+        }
+        return (byte) kind;
+    }
+
+    /** The number within the branch of a child of an index page of {@code level}, known to be a page of the level below. */
+    static int child(long page, Branch branch, int level, int index) {
+        long child = Memory.getLong(page + FIRST_CHILD) + index;
+        BranchShape shape = branch.shape;
+        long low = level == 1 ? 0 : shape.firstIndexPage();
+        long high = level == 1 ? shape.leafPages() : shape.pageCount() - 1;
+        if (KeyedPage.level(page) != level || child < low || child >= high) {
+            throw badChild(page, level, child);
+        }
+        return (int) child;
+    }
+
+    private static CorruptionException badChild(long page, int level, long child) {
+        return KeyedPage.corrupt(
+                page, "a page of level " + level + " and its child", "level " + KeyedPage.level(page) + ", child " + child);
+    }
+}

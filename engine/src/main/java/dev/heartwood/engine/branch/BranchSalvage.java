@@ -1,0 +1,162 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.KeyedPageLayout.*;
+
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageType;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.BiConsumer;
+
+/**
+ * Walks the entries of a branch that can be read, in order, past those that cannot. Needs no index page: leaves lie in the order of
+ * their keys. Belongs to one thread.
+ */
+public final class BranchSalvage implements AutoCloseable {
+    private final Branch branch;
+    private final BiConsumer<Gap, String> lost;
+    private int leaf = -1;
+    private long page;
+    private int count;
+    private int index;
+    private byte[] key;
+    private byte[] lastKey;
+    private byte[] gapFrom;
+    private String reason;
+    private int bounds;
+    private boolean isBehindGap;
+
+    /** Keys of which some may be lost: those after the first and before the second; null is no bound. */
+    public record Gap(byte[] after, byte[] before) {
+        @Override
+        public String toString() {
+            return "keys after " + (after == null ? "the first" : Keys.text(after)) + " and before "
+                    + (before == null ? "the last" : Keys.text(before));
+        }
+    }
+
+    /** Stands before the first entry; {@code lost} is given each stretch that cannot be read, and why. */
+    public BranchSalvage(Branch branch, BiConsumer<Gap, String> lost) {
+        this.branch = branch;
+        this.lost = lost;
+    }
+
+    /** Moves to the next entry that can be read; false at the end. */
+    public boolean next() {
+        lastKey = key;
+        isBehindGap = false;
+        boolean found = page != 0 && readFrom(index + 1);
+        while (!found && leaf + 1 < branch.leafPages()) {
+            found = open(leaf + 1) && readFrom(0);
+        }
+        if (!found) {
+            leave();
+            key = null;
+        }
+        if (reason != null) {
+            lost.accept(new Gap(gapFrom, found ? key : null), reason);
+            isBehindGap = true;
+            reason = null;
+        }
+        return found;
+    }
+
+    private boolean open(int number) {
+        leave();
+        leaf = number;
+        try {
+            page = branch.storage.file().lockShared(branch.devicePage(number), PageType.BRANCH_LEAF, branch.id);
+            count = KeyedPage.count(page);
+            return true;
+        } catch (StoreException e) {
+            lose(e);
+            leave();
+            return false;
+        }
+    }
+
+    /** Stands on the first readable entry of the leaf from {@code first} on. */
+    private boolean readFrom(int first) {
+        for (index = first; index < count; index++) {
+            try {
+                bounds = KeyedPage.bounds(page, count, index);
+                key = readKey();
+                return true;
+            } catch (StoreException e) {
+                lose(e);
+            }
+        }
+        return false;
+    }
+
+    private void lose(StoreException why) {
+        if (reason == null) {
+            gapFrom = lastKey;
+            reason = why.getMessage();
+        }
+    }
+
+    private byte[] readKey() {
+        byte[] inline = RangeEstimate.separator(page, count, index);
+        if ((KeyedPage.meta(page, bounds) & KEY_OVERFLOWS) == 0) {
+            return inline;
+        }
+        int at = KeyedPage.tail(KeyedPage.keyField(page, bounds));
+        OverflowGroup group = KeyedPage.group(page, at, bounds & 0xffff, branch);
+        byte[] whole = Arrays.copyOf(inline, KeyedPage.keyReferenceLength(page, at, group, inline.length));
+        long position = KeyedPage.referencePosition(page + at);
+        group.read(position, MemorySegment.ofArray(whole), inline.length, whole.length - inline.length);
+        return whole;
+    }
+
+    private void leave() {
+        if (page != 0) {
+            branch.storage.file().unlockShared(page);
+            page = 0;
+        }
+    }
+
+    /** The key of the entry; null at the end. */
+    public byte[] key() {
+        return key;
+    }
+
+    /** Whether entries of a key, which is not beyond the current one, may be among those before it that could not be read. */
+    public boolean isInGap(byte[] other) {
+        return isBehindGap && (lastKey == null || Keys.compare(lastKey, other) <= 0);
+    }
+
+    /** What the entry is, of {@link dev.heartwood.engine.base.Entries}. */
+    public byte kind() {
+        return BranchReader.kind(page, KeyedPage.meta(page, bounds));
+    }
+
+    /**
+     * The value.
+     *
+     * @throws StoreException when it lies in pages that cannot be read
+     */
+    public byte[] value() {
+        int at = KeyedPage.valueOffset(page, bounds, KeyedPage.keyField(page, bounds));
+        int end = bounds & 0xffff;
+        if ((KeyedPage.meta(page, bounds) & VALUE_OVERFLOWS) == 0) {
+            return Memory.bytes(page + at, end - at);
+        }
+        OverflowGroup group = KeyedPage.group(page, at, end, branch);
+        byte[] value = new byte[KeyedPage.valueReferenceLength(page, at, group)];
+        group.read(KeyedPage.referencePosition(page + at), MemorySegment.ofArray(value), 0, value.length);
+        return value;
+    }
+
+    /** The branch. */
+    public Branch branch() {
+        return branch;
+    }
+
+    @Override
+    public void close() {
+        leave();
+    }
+}

@@ -1,0 +1,320 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.KeyedPageLayout.*;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Writes a branch from entries that come in order: by key, and the versions of a key from newest to oldest. Belongs to one
+ * thread. Ends with {@link #finish} or {@link #abort}; after an exception only {@code abort} may follow.
+ */
+public final class BranchWriter {
+    /*
+     * The last key is kept whole: the separator before a new leaf is the shortest prefix of its first key that is above the key
+     * before. When both are versions of one key, the separator is that key with the sequence number of the entry before: what is
+     * below it lies to the right, so that a search never has to look into a second leaf.
+     */
+    private static final int LAST_KEY_BYTES_MIN = PageLayout.PAGE_BYTES;
+
+    private final BranchStorage storage;
+    private final long id;
+    private final WriteMode mode;
+    private final PageStream leaves;
+    private final IndexBuilder index;
+    private final PageBuilder leaf;
+    private final long memory;
+    private final long keyReference;
+    private final long valueReference;
+    private final List<OverflowGroup> groups = new ArrayList<>();
+    private final List<long[]> groupBytes = new ArrayList<>();
+    private OverflowWriter overflow;
+    private int ownGroup = -1;
+    private long lastKey;
+    private int lastKeyCapacity = LAST_KEY_BYTES_MIN;
+    private int lastKeyLength;
+    private long lastSequence;
+    private byte[] firstKey;
+    private int leafPages;
+    private long entries;
+    private long tombstones;
+    private long dataBytes;
+    private long sequenceMax;
+    private boolean ended;
+
+    private static final int MEMORY_BYTES = 8 * PageLayout.PAGE_BYTES;
+
+    static {
+        if (PageBuilder.MEMORY_BYTES + 2 * REFERENCE_BYTES + LAST_KEY_BYTES_MIN > MEMORY_BYTES) {
+            throw new AssertionError("writer memory");
+        }
+    }
+
+    /**
+     * Begins a branch.
+     *
+     * @param id the number that no other branch of the store ever had; its pages carry it as their generation
+     */
+    public BranchWriter(BranchStorage storage, long id, WriteMode mode) {
+        this.storage = storage;
+        this.id = id;
+        this.mode = mode;
+        this.memory = PageStream.allocate(storage.mergePool(), MEMORY_BYTES);
+        this.keyReference = memory + PageBuilder.MEMORY_BYTES;
+        this.valueReference = keyReference + REFERENCE_BYTES;
+        this.leaf = PageBuilder.ofLeaves(memory);
+        this.leaves = new PageStream(storage, id, mode);
+        this.index = new IndexBuilder(storage, id, mode);
+        this.lastKey = memory + MEMORY_BYTES - LAST_KEY_BYTES_MIN;
+    }
+
+    /** Adds an entry whose value lies in one piece in memory; at or after the one before. */
+    public void add(long key, int keyLength, long sequence, byte kind, long value, int valueLength) {
+        if (valueLength <= VALUE_INLINE_BYTES_MAX) {
+            append(key, keyLength, sequence, kind, value, valueLength);
+        } else {
+            OverflowWriter writer = overflow();
+            putReference(valueReference, ownGroup, writer.position(), valueLength);
+            writer.append(value, valueLength);
+            groupBytes.get(ownGroup)[0] += valueLength;
+            append(key, keyLength, sequence, kind | VALUE_OVERFLOWS, valueReference, REFERENCE_BYTES);
+        }
+        dataBytes += valueLength;
+    }
+
+    /**
+     * Adds an entry whose value lies in an overflow group, which the new branch will share; a value of a group that is mostly
+     * dead is copied instead. The caller holds a branch that refers to the group.
+     */
+    public void addLarge(
+            long key, int keyLength, long sequence, byte kind, OverflowGroup group, long position, int valueLength) {
+        OverflowGroup target = group;
+        long at = position;
+        if (group.referencedBytes() * 2 < group.bytes() || groups.size() >= 0xffff) {
+            at = overflow().position();
+            overflow.append(group, position, valueLength);
+            target = null;
+        }
+        int ordinal = target == null ? ownGroup : ordinalOf(target);
+        groupBytes.get(ordinal)[0] += valueLength;
+        putReference(valueReference, ordinal, at, valueLength);
+        append(key, keyLength, sequence, kind | VALUE_OVERFLOWS, valueReference, REFERENCE_BYTES);
+        dataBytes += valueLength;
+    }
+
+    /** Adds the entry that {@code cursor} stands on. */
+    public void add(LargeValueCursor cursor) {
+        OverflowGroup group = cursor.largeGroup();
+        if (group == null) {
+            add(
+                    cursor.keyAddress(),
+                    cursor.keyLength(),
+                    cursor.sequence(),
+                    cursor.kind(),
+                    cursor.valueAddress(),
+                    cursor.valueLength());
+        } else {
+            addLarge(
+                    cursor.keyAddress(),
+                    cursor.keyLength(),
+                    cursor.sequence(),
+                    cursor.kind(),
+                    group,
+                    cursor.largePosition(),
+                    cursor.valueLength());
+        }
+    }
+
+    private void append(long key, int keyLength, long sequence, int meta, long tail, int tailLength) {
+        assert !ended;
+        assert Entries.isKind(meta & KIND_MASK) && sequence >= 0 : "entry of kind " + (meta & KIND_MASK);
+        assert entries == 0 || isInOrder(key, keyLength, sequence) : "entries out of order";
+        int inline = keyLength;
+        int bits = meta;
+        int keyReferenceLength = 0;
+        if (keyLength > KEY_INLINE_BYTES_MAX) {
+            inline = LONG_KEY_INLINE_BYTES;
+            bits |= KEY_OVERFLOWS;
+            keyReferenceLength = REFERENCE_BYTES;
+            appendLongKey(key, keyLength);
+        }
+        if (!leaf.add(key, inline, sequence, bits, keyReference, keyReferenceLength, tail, tailLength)) {
+            closeLeaf();
+            separate(key, keyLength);
+            if (!leaf.add(key, inline, sequence, bits, keyReference, keyReferenceLength, tail, tailLength)) {
+                throw new AssertionError("an entry that an empty page has no room for");
+            }
+        }
+        remember(key, keyLength, sequence);
+        entries++;
+        tombstones += (meta & KIND_MASK) == Entries.DELETE ? 1 : 0;
+        dataBytes += keyLength;
+        sequenceMax = Math.max(sequenceMax, sequence);
+    }
+
+    private boolean isInOrder(long key, int keyLength, long sequence) {
+        int order = Memory.compare(lastKey, lastKeyLength, key, keyLength);
+        return order < 0 || order == 0 && sequence <= lastSequence;
+    }
+
+    private void appendLongKey(long key, int keyLength) {
+        if (keyLength > Branch.KEY_BYTES_MAX) {
+            throw new IllegalArgumentException("a key of " + keyLength + " bytes");
+        }
+        OverflowWriter writer = overflow();
+        putReference(keyReference, ownGroup, writer.position(), keyLength);
+        writer.append(key + LONG_KEY_INLINE_BYTES, keyLength - LONG_KEY_INLINE_BYTES);
+        groupBytes.get(ownGroup)[0] += keyLength - LONG_KEY_INLINE_BYTES;
+    }
+
+    private void closeLeaf() {
+        leaf.build(leaves.append(PageType.BRANCH_LEAF), 0, 0);
+        leafPages++;
+        if (leafPages == 1) {
+            index.add(1, 0, 0, 0, 0, 0, 0, 0);
+        }
+    }
+
+    /** Adds the leaf that begins with {@code key} to the index; {@code keyReference} is that of the key when it is long. */
+    private void separate(long key, int keyLength) {
+        int shared = Memory.commonPrefix(lastKey, key, Math.min(lastKeyLength, keyLength));
+        boolean sameKey = shared == lastKeyLength && shared == keyLength;
+        int length = sameKey ? keyLength : shared + 1;
+        int meta = sameKey ? SEPARATOR_VERSIONED : SEPARATOR;
+        long sequence = sameKey ? lastSequence : 0;
+        boolean overflows = keyLength > KEY_INLINE_BYTES_MAX && length > LONG_KEY_INLINE_BYTES;
+        if (!overflows) {
+            index.add(1, leafPages, key, length, sequence, meta, 0, 0);
+            return;
+        }
+        Memory.putInt(keyReference + REFERENCE_LENGTH, length);
+        index.add(
+                1, leafPages, key, LONG_KEY_INLINE_BYTES, sequence, meta | KEY_OVERFLOWS, keyReference, REFERENCE_BYTES);
+        Memory.putInt(keyReference + REFERENCE_LENGTH, keyLength);
+    }
+
+    private void remember(long key, int keyLength, long sequence) {
+        if (keyLength > lastKeyCapacity) {
+            long larger = PageStream.allocate(storage.mergePool(), Branch.KEY_BYTES_MAX);
+            lastKey = larger;
+            lastKeyCapacity = Branch.KEY_BYTES_MAX;
+        }
+        Memory.copy(key, lastKey, keyLength);
+        lastKeyLength = keyLength;
+        lastSequence = sequence;
+        if (firstKey == null) {
+            firstKey = Memory.bytes(key, keyLength);
+        }
+    }
+
+    private OverflowWriter overflow() {
+        if (overflow == null) {
+            overflow = new OverflowWriter(storage, id, mode);
+            ownGroup = groups.size();
+            groups.add(null);
+            groupBytes.add(new long[1]);
+        }
+        return overflow;
+    }
+
+    private int ordinalOf(OverflowGroup group) {
+        for (int i = groups.size() - 1; i >= 0; i--) {
+            if (groups.get(i) == group) {
+                return i;
+            }
+        }
+        group.retain(0);
+        groups.add(group);
+        groupBytes.add(new long[1]);
+        return groups.size() - 1;
+    }
+
+    private static void putReference(long reference, int group, long position, int length) {
+        Memory.putShort(reference + REFERENCE_GROUP, group);
+        Memory.putShort(reference + REFERENCE_POSITION, (int) position);
+        Memory.putInt(reference + REFERENCE_POSITION + 2, (int) (position >>> 16));
+        Memory.putInt(reference + REFERENCE_LENGTH, length);
+    }
+
+    /** Bytes of the file that the branch takes so far, its overflow group included. */
+    public long bytes() {
+        long pages = leaves.pageCount() + 1L + index.pageCount() + index.height();
+        return (pages << PageLayout.PAGE_SHIFT) + (overflow == null ? 0 : overflow.fileBytes());
+    }
+
+    /** Entries added so far. */
+    public long entries() {
+        return entries;
+    }
+
+    /**
+     * Completes the branch, which the caller holds one reference to.
+     *
+     * @return null when there was no entry; nothing is left behind then
+     */
+    public Branch finish() {
+        if (entries == 0) {
+            abort();
+            return null;
+        }
+        leaf.build(leaves.append(PageType.BRANCH_LEAF), 0, 0);
+        leafPages++;
+        Extents extents = new Extents();
+        int firstIndexPage = index.finish(leaves, extents);
+        if (overflow != null) {
+            groups.set(ownGroup, overflow.finish());
+        }
+        BranchStats stats = new BranchStats(entries, tombstones, dataBytes, sequenceMax);
+        BranchShape shape =
+                new BranchShape(leafPages, firstIndexPage, firstIndexPage + index.pageCount(), index.height());
+        Branch branch = new Branch(
+                storage,
+                id,
+                extents.toArray(),
+                shape,
+                stats,
+                firstKey,
+                Memory.bytes(lastKey, lastKeyLength),
+                groups.toArray(OverflowGroup[]::new),
+                groupBytes.stream().mapToLong(bytes -> bytes[0]).toArray());
+        releaseGroups();
+        close();
+        return branch;
+    }
+
+    /** Gives back everything written. Idempotent, and does nothing after {@link #finish}. */
+    public void abort() {
+        if (ended) {
+            return;
+        }
+        if (overflow != null && groups.get(ownGroup) == null) {
+            overflow.abort();
+        }
+        releaseGroups();
+        leaves.abort();
+        index.abort();
+        close();
+    }
+
+    private void releaseGroups() {
+        for (OverflowGroup group : groups) {
+            if (group != null) {
+                group.release(0);
+            }
+        }
+    }
+
+    private void close() {
+        ended = true;
+        leaves.close();
+        index.close();
+        if (lastKeyCapacity > LAST_KEY_BYTES_MIN) {
+            storage.mergePool().free(lastKey, lastKeyCapacity);
+        }
+        storage.mergePool().free(memory, MEMORY_BYTES);
+    }
+}

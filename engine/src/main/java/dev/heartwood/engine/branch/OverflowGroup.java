@@ -1,0 +1,204 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.OverflowLayout.PAGE_PAYLOAD_BYTES;
+
+import dev.heartwood.engine.base.LargeValues;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Extents with large values and ends of long keys, which one writer wrote and any number of branches refer to. Immutable and
+ * thread-safe; counted: it gives its extents back when the last branch that refers to it is released.
+ */
+public final class OverflowGroup implements LargeValues {
+    /*
+     * referencedBytes is the sum of what the living branches say they refer to. While a branch and the one merged from it live
+     * side by side it counts twice, so it overestimates what is alive and never underestimates it.
+     */
+    private static final int BULK_PAGES_MIN = 16;
+
+    private final BranchStorage storage;
+    private final long id;
+    private final int[] extents;
+    private final long bytes;
+    private final AtomicInteger references = new AtomicInteger(1);
+    private final AtomicLong referencedBytes = new AtomicLong();
+
+    OverflowGroup(BranchStorage storage, long id, int[] extents, long bytes) {
+        this.storage = storage;
+        this.id = id;
+        this.extents = extents;
+        this.bytes = bytes;
+    }
+
+    /** The number that no other group of the store has. */
+    public long id() {
+        return id;
+    }
+
+    /** The extents, in order; not to be changed. */
+    public int[] extents() {
+        return extents;
+    }
+
+    /** What the group holds, alive or not. */
+    public long bytes() {
+        return bytes;
+    }
+
+    /** At most this much of {@link #bytes} is still referred to. */
+    public long referencedBytes() {
+        return Math.min(referencedBytes.get(), bytes);
+    }
+
+    /** The number of pages. */
+    public int pageCount() {
+        return (int) ((bytes + PAGE_PAYLOAD_BYTES - 1) / PAGE_PAYLOAD_BYTES);
+    }
+
+    void retain(long bytesReferredTo) {
+        int before = references.getAndIncrement();
+        if (before <= 0) {
+            throw new IllegalStateException("overflow group " + id + " is released");
+        }
+        referencedBytes.addAndGet(bytesReferredTo);
+    }
+
+    void release(long bytesReferredTo) {
+        referencedBytes.addAndGet(-bytesReferredTo);
+        int left = references.decrementAndGet();
+        if (left == 0) {
+            storage.releaser().release(extents);
+        } else if (left < 0) {
+            throw new IllegalStateException("overflow group " + id + " is released twice");
+        }
+    }
+
+    @Override
+    public void read(long position, long to, long length) {
+        requireWithin(position, length);
+        long page = position / PAGE_PAYLOAD_BYTES;
+        int offset = (int) (position % PAGE_PAYLOAD_BYTES);
+        long done = 0;
+        while (done < length) {
+            if (offset == 0 && length - done >= (long) BULK_PAGES_MIN * PAGE_PAYLOAD_BYTES) {
+                long whole = readBulk((int) page, to + done, (length - done) / PAGE_PAYLOAD_BYTES);
+                page += whole;
+                done += whole * PAGE_PAYLOAD_BYTES;
+                if (whole > 0) {
+                    continue;
+                }
+            }
+            int part = (int) Math.min(PAGE_PAYLOAD_BYTES - offset, length - done);
+            long address = lock((int) page);
+            try {
+                Memory.copy(address + OverflowLayout.BYTES + offset, to + done, part);
+            } finally {
+                storage.file().unlockShared(address);
+            }
+            done += part;
+            page++;
+            offset = 0;
+        }
+    }
+
+    @Override
+    public void read(long position, MemorySegment to, long offset, long length) {
+        requireWithin(position, length);
+        if (to.isNative()) {
+            java.util.Objects.checkFromIndexSize(offset, length, to.byteSize());
+        }
+        long done = 0;
+        while (done < length) {
+            long at = position + done;
+            int inPage = (int) (at % PAGE_PAYLOAD_BYTES);
+            int part = (int) Math.min(PAGE_PAYLOAD_BYTES - inPage, length - done);
+            int page = (int) (at / PAGE_PAYLOAD_BYTES);
+            if (page + 1 < pageCount() && (inPage == 0 || done == 0) && length - done > PAGE_PAYLOAD_BYTES) {
+                prefetchFrom(page, length - done);
+            }
+            long address = lock(page);
+            try {
+                Memory.copyTo(address + OverflowLayout.BYTES + inPage, to, offset + done, part);
+            } finally {
+                storage.file().unlockShared(address);
+            }
+            done += part;
+        }
+    }
+
+    /** Asks for the rest of the extent of {@code page}, once per extent, as far as it is wanted. */
+    private void prefetchFrom(int page, long wantedBytes) {
+        int inExtent = page & PageLayout.EXTENT_PAGES - 1;
+        int pages = (int) Math.min(PageLayout.EXTENT_PAGES - inExtent, wantedBytes / PAGE_PAYLOAD_BYTES + 1);
+        pages = Math.min(pages, pageCount() - page);
+        if (pages > 1 && (inExtent == 0 || wantedBytes / PAGE_PAYLOAD_BYTES >= pages)) {
+            storage.file().prefetch(devicePage(page), pages, PageType.OVERFLOW, id);
+        }
+    }
+
+    /** Compares {@code length} bytes of the group, as unsigned, with {@code otherLength} bytes in memory. */
+    int compare(long position, int length, long other, int otherLength) {
+        int shared = Math.min(length, otherLength);
+        int done = 0;
+        while (done < shared) {
+            long at = position + done;
+            int inPage = (int) (at % PAGE_PAYLOAD_BYTES);
+            int part = Math.min(PAGE_PAYLOAD_BYTES - inPage, shared - done);
+            long address = lock((int) (at / PAGE_PAYLOAD_BYTES));
+            int order;
+            try {
+                order = Memory.compare(address + OverflowLayout.BYTES + inPage, part, other + done, part);
+            } finally {
+                storage.file().unlockShared(address);
+            }
+            if (order != 0) {
+                return order;
+            }
+            done += part;
+        }
+        return length - otherLength;
+    }
+
+    /** Reads up to {@code pages} whole pages of one extent past the cache; returns how many, 0 when there is no buffer. */
+    private long readBulk(int page, long to, long pages) {
+        long buffer = storage.pool().allocate(PageLayout.EXTENT_BYTES);
+        if (buffer == 0) {
+            return 0;
+        }
+        try {
+            int inExtent = PageLayout.EXTENT_PAGES - (page & PageLayout.EXTENT_PAGES - 1);
+            int count = (int) Math.min(inExtent, pages);
+            storage.file().readExtent(devicePage(page), count, buffer, PageType.OVERFLOW, id);
+            for (int i = 0; i < count; i++) {
+                Memory.copy(
+                        buffer + (long) i * PageLayout.PAGE_BYTES + OverflowLayout.BYTES,
+                        to + (long) i * PAGE_PAYLOAD_BYTES,
+                        PAGE_PAYLOAD_BYTES);
+            }
+            return count;
+        } finally {
+            storage.pool().free(buffer, PageLayout.EXTENT_BYTES);
+        }
+    }
+
+    private long lock(int page) {
+        return storage.file().lockShared(devicePage(page), PageType.OVERFLOW, id);
+    }
+
+    /** The page of the file that holds page {@code page} of the group. */
+    long devicePage(int page) {
+        return Extents.devicePage(extents, page);
+    }
+
+    private void requireWithin(long position, long length) {
+        if (position < 0 || length < 0 || position > bytes - length) {
+            throw new IndexOutOfBoundsException(
+                    length + " bytes at " + position + " of the " + bytes + " in overflow group " + id);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package dev.heartwood.engine.branch;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The overflow groups that recovery has met, by id, so that the branches it decodes share them. Holds a reference to each until it
+ * is closed. Belongs to one thread.
+ */
+public final class OverflowGroups implements AutoCloseable {
+    private final Map<Long, OverflowGroup> groups = new HashMap<>();
+
+    /** The group met before under this id, or a new one; null when it does not look like the one met before. */
+    OverflowGroup resolve(BranchStorage storage, long id, int[] extents, long bytes) {
+        OverflowGroup group = groups.get(id);
+        if (group == null) {
+            group = new OverflowGroup(storage, id, extents, bytes);
+            groups.put(id, group);
+            return group;
+        }
+        return group.bytes() == bytes && Arrays.equals(group.extents(), extents) ? group : null;
+    }
+
+    /** The groups met so far. */
+    public Iterable<OverflowGroup> all() {
+        return groups.values();
+    }
+
+    /** Gives the references up: groups that no branch took are released. */
+    @Override
+    public void close() {
+        groups.values().forEach(group -> group.release(0));
+        groups.clear();
+    }
+}

@@ -1,0 +1,79 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.OverflowLayout.PAGE_PAYLOAD_BYTES;
+
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+
+/** Writes the one overflow group of a branch under construction. Belongs to one thread. */
+final class OverflowWriter {
+    private final BranchStorage storage;
+    private final long id;
+    private final PageStream stream;
+    private long page;
+    private int used = PAGE_PAYLOAD_BYTES;
+    private long bytes;
+
+    OverflowWriter(BranchStorage storage, long id, WriteMode mode) {
+        this.storage = storage;
+        this.id = id;
+        this.stream = new PageStream(storage, id, mode);
+    }
+
+    /** Where the next byte will lie. */
+    long position() {
+        return bytes;
+    }
+
+    /** Appends bytes from memory. */
+    void append(long address, long length) {
+        long done = 0;
+        while (done < length) {
+            int part = (int) Math.min(room(), length - done);
+            Memory.copy(address + done, page + OverflowLayout.BYTES + used, part);
+            advance(part);
+            done += part;
+        }
+    }
+
+    /** Appends bytes of another group. */
+    void append(OverflowGroup from, long position, long length) {
+        long done = 0;
+        while (done < length) {
+            int part = (int) Math.min(room(), length - done);
+            from.read(position + done, page + OverflowLayout.BYTES + used, part);
+            advance(part);
+            done += part;
+        }
+    }
+
+    private int room() {
+        if (used == PAGE_PAYLOAD_BYTES) {
+            page = stream.append(PageType.OVERFLOW);
+            used = 0;
+        }
+        return PAGE_PAYLOAD_BYTES - used;
+    }
+
+    private void advance(int part) {
+        used += part;
+        bytes += part;
+    }
+
+    OverflowGroup finish() {
+        Memory.fill(page + OverflowLayout.BYTES + used, PAGE_PAYLOAD_BYTES - used, 0);
+        stream.writeBuffered();
+        stream.close();
+        return new OverflowGroup(storage, id, stream.extents(), bytes);
+    }
+
+    void abort() {
+        stream.abort();
+    }
+
+    /** Bytes of the file that the group takes so far. */
+    long fileBytes() {
+        return (long) stream.pageCount() << PageLayout.PAGE_SHIFT;
+    }
+}

@@ -1,0 +1,207 @@
+package dev.heartwood.engine.branch;
+
+import static dev.heartwood.engine.branch.KeyedPageLayout.*;
+
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+
+/** Gathers the entries of one page of sorted keys and lays them out. Belongs to one thread. */
+final class PageBuilder {
+    /*
+     * How long the common prefix is, and from where sequences are counted, is known only when the page is full. So entries are
+     * staged: of each key the bytes after the prefix as it was when the key came, then what follows the key in the entry. The
+     * bytes between a later, shorter prefix and that one are the same in all those keys; they are in the first one, which is kept
+     * whole. What is staged is thus never more than the finished page holds.
+     *
+     * contentBytes is exact for the present prefix and base; when an entry would change either, the sum is made anew.
+     */
+    private static final int STAGING_BYTES = 2 * PageLayout.PAGE_BYTES;
+
+    /** The native memory that a builder needs. */
+    static final int MEMORY_BYTES = STAGING_BYTES + PageLayout.PAGE_BYTES;
+
+    private final boolean countsSequencesFromBase;
+    private final long staging;
+    private final long first;
+    private final long scratch;
+    private final int[] stagedAt = new int[ENTRIES_MAX];
+    private final int[] keyLengths = new int[ENTRIES_MAX];
+    private final int[] stagedPrefixes = new int[ENTRIES_MAX];
+    private final int[] tailLengths = new int[ENTRIES_MAX];
+    private final int[] metas = new int[ENTRIES_MAX];
+    private final long[] sequences = new long[ENTRIES_MAX];
+    private int count;
+    private int stagedBytes;
+    private int prefixLength;
+    private int contentBytes;
+    private long base;
+
+    private PageBuilder(long memory, boolean countsSequencesFromBase) {
+        this.staging = memory;
+        this.first = memory + STAGING_BYTES;
+        this.scratch = first + 2 * KEY_INLINE_BYTES_MAX;
+        this.countsSequencesFromBase = countsSequencesFromBase;
+        clear();
+    }
+
+    /** A builder of leaves in the given {@link #MEMORY_BYTES} bytes. */
+    static PageBuilder ofLeaves(long memory) {
+        return new PageBuilder(memory, true);
+    }
+
+    /** A builder of index pages in the given {@link #MEMORY_BYTES} bytes. */
+    static PageBuilder ofIndexPages(long memory) {
+        return new PageBuilder(memory, false);
+    }
+
+    int count() {
+        return count;
+    }
+
+    void clear() {
+        count = 0;
+        stagedBytes = 0;
+        prefixLength = 0;
+        contentBytes = 0;
+        base = countsSequencesFromBase ? Long.MAX_VALUE : 0;
+    }
+
+    /**
+     * Adds an entry after all others when it fits; an empty page takes any.
+     *
+     * @param meta kind and overflow bits
+     * @param a what follows the key in the entry: {@code aLength} bytes here, then {@code bLength} at {@code b}
+     */
+    boolean add(long key, int keyLength, long sequence, int meta, long a, int aLength, long b, int bLength) {
+        if (count == ENTRIES_MAX) {
+            return false;
+        }
+        int tailLength = aLength + bLength;
+        // The head of a long key has to be its own bytes, not padding for what the entry has not.
+        int prefixMax = (meta & KEY_OVERFLOWS) == 0 ? keyLength : keyLength - HEAD_BYTES;
+        int newPrefix = count == 0 ? prefixMax : Memory.commonPrefix(first, key, Math.min(prefixLength, prefixMax));
+        long newBase = countsSequencesFromBase && sequence != 0 ? Math.min(base, sequence) : base;
+        int content = contentBytes;
+        if (newPrefix != prefixLength || newBase != base) {
+            content = contentBytes(newPrefix, newBase);
+        }
+        content += entryBytes(keyLength - newPrefix, sequence, newBase, tailLength);
+        int pageBytes = prefixOffset(count + 1) + newPrefix + content;
+        if (pageBytes > PageLayout.PAGE_BYTES) {
+            return false;
+        }
+        prefixLength = newPrefix;
+        base = newBase;
+        contentBytes = content;
+        stage(key, keyLength, sequence, meta, tailLength);
+        if (aLength > 0) {
+            Memory.copy(a, staging + stagedBytes, aLength);
+        }
+        if (bLength > 0) {
+            Memory.copy(b, staging + stagedBytes + aLength, bLength);
+        }
+        stagedBytes += tailLength;
+        count++;
+        return true;
+    }
+
+    private void stage(long key, int keyLength, long sequence, int meta, int tailLength) {
+        stagedAt[count] = stagedBytes;
+        keyLengths[count] = keyLength;
+        stagedPrefixes[count] = count == 0 ? keyLength : prefixLength;
+        tailLengths[count] = tailLength;
+        metas[count] = meta;
+        sequences[count] = sequence;
+        int length = keyLength - prefixLength;
+        if (count == 0) {
+            Memory.copy(key, first, keyLength);
+        } else if (length > 0) {
+            KeyCopy.copy(key + prefixLength, staging + stagedBytes, length);
+            stagedBytes += length;
+        }
+    }
+
+    private int contentBytes(int prefix, long fromBase) {
+        int sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += entryBytes(keyLengths[i] - prefix, sequences[i], fromBase, tailLengths[i]);
+        }
+        return sum;
+    }
+
+    private static int entryBytes(int remainder, long sequence, long fromBase, int tailLength) {
+        int sequenceBytes = Math.max(sequenceCode(sequence, fromBase) - 1, 0);
+        return META_BYTES + sequenceBytes + (remainder < 0x80 ? 1 : 2) + Math.max(remainder - HEAD_BYTES, 0) + tailLength;
+    }
+
+    private static int sequenceCode(long sequence, long fromBase) {
+        if (sequence == 0) {
+            return 0;
+        }
+        return 1 + (71 - Long.numberOfLeadingZeros(sequence - fromBase) >>> 3);
+    }
+
+    private static int prefixOffset(int entries) {
+        return KeyedPage.prefixOffset(entries);
+    }
+
+    /** Lays out the page at {@code page}, unsealed, and begins the next one. */
+    void build(long page, int level, long firstChild) {
+        Memory.putShort(page + COUNT, count);
+        Memory.putShort(page + PREFIX_LENGTH, prefixLength);
+        Memory.putByte(page + LEVEL, level);
+        Memory.putByte(page + ZERO, 0);
+        Memory.putLong(page + SEQUENCE_BASE, level == 0 ? (base == Long.MAX_VALUE ? 0 : base) : firstChild);
+        long heads = page + HEADS;
+        long slots = heads + HEAD_BYTES * (long) count;
+        int at = prefixOffset(count);
+        Memory.copy(first, page + at, prefixLength);
+        at += prefixLength;
+        for (int i = 0; i < count; i++) {
+            Memory.putShort(slots + SLOT_BYTES * (long) i, at);
+            at = buildEntry(page, heads, i, at);
+        }
+        Memory.putShort(page + END, at);
+        Memory.fill(page + at, PageLayout.PAGE_BYTES - at, 0);
+        clear();
+    }
+
+    private int buildEntry(long page, long heads, int i, int start) {
+        int at = start;
+        int code = sequenceCode(sequences[i], base);
+        Memory.putByte(page + at++, metas[i] | code << SEQUENCE_CODE_SHIFT);
+        if (code > 1) {
+            for (long delta = sequences[i] - base, n = code - 1; n > 0; n--, delta >>>= 8) {
+                Memory.putByte(page + at++, (int) delta);
+            }
+        }
+        int remainder = keyLengths[i] - prefixLength;
+        if (remainder < 0x80) {
+            Memory.putByte(page + at++, remainder);
+        } else {
+            Memory.putByte(page + at++, 0x80 | remainder & 0x7f);
+            Memory.putByte(page + at++, remainder >>> 7);
+        }
+        int stagedKeyLength = i == 0 ? 0 : keyLengths[i] - stagedPrefixes[i];
+        long key = staging + stagedAt[i];
+        if (stagedPrefixes[i] != prefixLength) {
+            int missing = stagedPrefixes[i] - prefixLength;
+            Memory.copy(first + prefixLength, scratch, missing);
+            if (stagedKeyLength > 0) {
+                Memory.copy(key, scratch + missing, stagedKeyLength);
+            }
+            key = scratch;
+        }
+        Memory.putInt(heads + HEAD_BYTES * (long) i, KeyedPage.headOf(key, remainder));
+        int rest = remainder - HEAD_BYTES;
+        if (rest > 0) {
+            KeyCopy.copy(key + HEAD_BYTES, page + at, rest);
+            at += rest;
+        }
+        if (tailLengths[i] > 0) {
+            Memory.copy(staging + stagedAt[i] + stagedKeyLength, page + at, tailLengths[i]);
+            at += tailLengths[i];
+        }
+        return at;
+    }
+}

@@ -1,0 +1,119 @@
+package dev.heartwood.engine.branch;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.extent.Purpose;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
+import dev.heartwood.engine.page.PageType;
+
+/** Writes pages one after the other into new extents, an extent at a time. Belongs to one thread. */
+final class PageStream {
+    /*
+     * Pages gather unsealed in a buffer of one extent. An extent is allocated, and with it the pages' addresses are known, when
+     * the buffer is written: a stream that never fills its buffer can still be moved into another one.
+     */
+    private final BranchStorage storage;
+    private final long generation;
+    private final WriteMode mode;
+    private final Purpose purpose;
+    private final PageType[] types = new PageType[PageLayout.EXTENT_PAGES];
+    private final Extents extents = new Extents();
+    private long buffer;
+    private int buffered;
+
+    PageStream(BranchStorage storage, long generation, WriteMode mode) {
+        this.storage = storage;
+        this.generation = generation;
+        this.mode = mode;
+        this.purpose = mode == WriteMode.THROUGH ? Purpose.COMPACTION : Purpose.WRITE;
+    }
+
+    /** A block of the pool; throws when there is none. */
+    static long allocate(MemoryPool pool, long bytes) {
+        long address = pool.allocate(bytes);
+        if (address == 0) {
+            throw new InsufficientMemoryException("no " + bytes + " bytes left of the memory budget of "
+                    + pool.capacity() + " for branches");
+        }
+        return address;
+    }
+
+    /** The address of a new page, to be filled before the next call; its contents are undefined. */
+    long append(PageType type) {
+        if (buffered == PageLayout.EXTENT_PAGES) {
+            writeBuffered();
+        } else if (buffer == 0) {
+            buffer = allocate(storage.mergePool(), PageLayout.EXTENT_BYTES);
+        }
+        types[buffered] = type;
+        return pageAddress(buffered++);
+    }
+
+    /** Pages in the buffer, when none was written yet. */
+    int bufferedCount() {
+        return buffered;
+    }
+
+    long pageAddress(int index) {
+        return buffer + ((long) index << PageLayout.PAGE_SHIFT);
+    }
+
+    /** Pages appended so far. */
+    int pageCount() {
+        return extents.count() * PageLayout.EXTENT_PAGES + buffered;
+    }
+
+    /** Whether an extent was allocated. */
+    boolean hasExtents() {
+        return extents.count() > 0;
+    }
+
+    /** Writes what is in the buffer; no page may follow unless the buffer was full. */
+    void writeBuffered() {
+        if (buffered == 0) {
+            return;
+        }
+        int extent = storage.extents().allocate(purpose);
+        extents.add(extent);
+        long first = (long) extent << PageLayout.EXTENT_SHIFT;
+        for (int i = 0; i < buffered; i++) {
+            PageSeal.seal(pageAddress(i), types[i], storage.storeId(), first + i, generation);
+        }
+        if (mode == WriteMode.CACHED) {
+            storage.file().insertDirty(first, buffered, buffer);
+        } else {
+            storage.file().writeThrough(first, buffered, buffer);
+        }
+        buffered = 0;
+    }
+
+    int[] extents() {
+        return extents.toArray();
+    }
+
+    /** Gives the buffer back. Idempotent. */
+    void close() {
+        if (buffer != 0) {
+            storage.mergePool().free(buffer, PageLayout.EXTENT_BYTES);
+            buffer = 0;
+        }
+    }
+
+    /** Gives back the buffer and everything written. */
+    void abort() {
+        close();
+        for (int extent : extents.toArray()) {
+            storage.file().discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
+            storage.extents().free(extent);
+        }
+    }
+
+    /** Takes the buffered pages of a stream that has written none. */
+    void appendAll(PageStream other) {
+        for (int i = 0; i < other.buffered; i++) {
+            Memory.copy(other.pageAddress(i), append(other.types[i]), PageLayout.PAGE_BYTES);
+        }
+    }
+}

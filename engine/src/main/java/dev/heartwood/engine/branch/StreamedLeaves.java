@@ -1,0 +1,165 @@
+package dev.heartwood.engine.branch;
+
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.cache.ExtentReader;
+import dev.heartwood.engine.device.IoQueue;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+
+/** Leaves read a chunk at a time into buffers of the cursor's own, one chunk ahead, past the cache; for merges. */
+final class StreamedLeaves implements LeafSource {
+    /*
+     * A chunk is the leaves of one extent, or of an aligned part of it, that lie in one range. While the cursor is in one chunk the
+     * next is read into the other buffer, once there is a next. Without memory or a queue for that, chunks are read when they are needed.
+     */
+    private static final int QUEUE_DEPTH = 4;
+    private static final int NO_REQUEST = -1;
+
+    private final Branch branch;
+    private final LeafRanges ranges;
+    private final int chunkPages;
+    private final long bufferBytes;
+    private long buffer;
+    private int first;
+    private int count;
+
+    private long aheadBuffer;
+    private int aheadFirst;
+    private int aheadCount;
+    private int request = NO_REQUEST;
+    private ExtentReader reader;
+    private IoQueue ownQueue;
+    private boolean withoutAhead;
+
+    /**
+     * Leaves of some ranges.
+     *
+     * @param chunkPages how much is read at once: a power of two, up to an extent
+     * @param reader shared by the cursors of one thread, or null for one of its own
+     */
+    StreamedLeaves(Branch branch, LeafRanges ranges, int chunkPages, ExtentReader reader) {
+        assert Integer.bitCount(chunkPages) == 1 && chunkPages <= PageLayout.EXTENT_PAGES;
+        this.branch = branch;
+        this.ranges = ranges;
+        this.reader = reader;
+        int pages = Math.clamp(ranges.leaves(), 1, chunkPages);
+        this.chunkPages = Integer.highestOneBit(2 * pages - 1);
+        this.bufferBytes = (long) this.chunkPages << PageLayout.PAGE_SHIFT;
+        this.buffer = PageStream.allocate(branch.storage.mergePool(), bufferBytes);
+    }
+
+    @Override
+    public long open(int leaf, int lastLeaf) {
+        if (leaf < first || leaf >= first + count) {
+            turnTo(leaf, lastLeaf);
+        }
+        return buffer + ((long) (leaf - first) << PageLayout.PAGE_SHIFT);
+    }
+
+    @Override
+    public void ahead(int leaf) {}
+
+    private void turnTo(int leaf, int lastLeaf) {
+        if (request != NO_REQUEST) {
+            finishAhead();
+            if (leaf >= aheadFirst && leaf < aheadFirst + aheadCount) {
+                long finished = aheadBuffer;
+                aheadBuffer = buffer;
+                buffer = finished;
+                first = aheadFirst;
+                count = aheadCount;
+                beginAhead();
+                return;
+            }
+        }
+        boolean goesBack = leaf < first;
+        int begin = goesBack ? leaf & -chunkPages : leaf;
+        int end = goesBack ? leaf + 1 : Math.min(chunkEnd(leaf), lastLeaf + 1);
+        count = 0;
+        branch.storage.file().readExtent(devicePage(begin), end - begin, buffer, PageType.BRANCH_LEAF, branch.id);
+        first = begin;
+        count = end - begin;
+        if (!goesBack) {
+            beginAhead();
+        }
+    }
+
+    private int chunkEnd(int leaf) {
+        return (leaf | chunkPages - 1) + 1;
+    }
+
+    private long devicePage(int leaf) {
+        return branch.devicePage(leaf);
+    }
+
+    private void beginAhead() {
+        int after = first + count;
+        int range = 0;
+        while (range < ranges.count() && ranges.lastLeaf(range) < after) {
+            range++;
+        }
+        if (range == ranges.count() || !canReadAhead()) {
+            return;
+        }
+        aheadFirst = Math.max(after, ranges.firstLeaf(range));
+        aheadCount = Math.min(chunkEnd(aheadFirst), ranges.lastLeaf(range) + 1) - aheadFirst;
+        request = reader.begin(devicePage(aheadFirst), aheadCount, aheadBuffer, PageType.BRANCH_LEAF, branch.id);
+    }
+
+    private boolean canReadAhead() {
+        if (withoutAhead) {
+            return false;
+        }
+        if (aheadBuffer == 0) {
+            aheadBuffer = branch.storage.mergePool().allocate(bufferBytes);
+        }
+        if (reader == null) {
+            openReader();
+        }
+        withoutAhead = aheadBuffer == 0 || reader == null;
+        return !withoutAhead;
+    }
+
+    /** A queue is a comfort: where the system refuses one, the merge goes on without. */
+    private void openReader() {
+        try {
+            ownQueue = branch.storage.file().device().newQueue(QUEUE_DEPTH);
+            reader = new ExtentReader(branch.storage.file(), ownQueue);
+        } catch (StoreException refused) {
+            reader = null;
+        }
+    }
+
+    private void finishAhead() {
+        int finished = request;
+        request = NO_REQUEST;
+        reader.finish(finished);
+    }
+
+    @Override
+    public void leave() {}
+
+    @Override
+    public void close() {
+        if (buffer == 0) {
+            return;
+        }
+        try {
+            if (request != NO_REQUEST) {
+                finishAhead();
+            }
+        } catch (StoreException unread) {
+            // What was read ahead is not wanted any more, so neither is the reason why it could not be read.
+            count = 0;
+        } finally {
+            if (ownQueue != null) {
+                ownQueue.close();
+            }
+            branch.storage.mergePool().free(buffer, bufferBytes);
+            if (aheadBuffer != 0) {
+                branch.storage.mergePool().free(aheadBuffer, bufferBytes);
+            }
+            buffer = 0;
+        }
+    }
+}

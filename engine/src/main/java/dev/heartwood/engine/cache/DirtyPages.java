@@ -1,0 +1,117 @@
+package dev.heartwood.engine.cache;
+
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Takes new pages in, to be written back later, and keeps their share of the cache bounded. Thread-safe. */
+final class DirtyPages {
+    /*
+     * Above the first share of the cache the background is asked to write back, once until it has answered; above the second
+     * the thread that brings more does it itself. Late writing is worth something: what is freed before it is written
+     * costs the device nothing.
+     */
+    private final FrameTable frames;
+    private final FrameSource source;
+    private final DirtyQueue queue;
+    private final WriteBack writeBack;
+    private final CacheCounters counters;
+    private final int dueAbove;
+    private final int dirtyMax;
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private volatile Runnable whenDue = () -> {};
+
+    DirtyPages(FrameTable frames, FrameSource source, DirtyQueue queue, WriteBack writeBack, CacheCounters counters) {
+        this.frames = frames;
+        this.source = source;
+        this.queue = queue;
+        this.writeBack = writeBack;
+        this.counters = counters;
+        this.dueAbove = frames.size() / 2;
+        this.dirtyMax = frames.size() / 4 * 3;
+    }
+
+    void setWhenDue(Runnable action) {
+        whenDue = action;
+    }
+
+    boolean isDue() {
+        return queue.pages() > dueAbove;
+    }
+
+    /** Writes back some of what is due; returns whether more is. */
+    boolean writeSome(int extentsMax) {
+        asked.set(false);
+        for (int i = 0; i < extentsMax && isDue(); i++) {
+            if (!writeBack.writeOldest()) {
+                return false;
+            }
+        }
+        return isDue();
+    }
+
+    /** Copies sealed pages of one extent in, or writes them to the device when no frames can be had. */
+    void insert(CachedFile file, long firstPage, int count, long address) {
+        requireOneExtent(firstPage, count);
+        WriteBack.requireWritable(file);
+        requireAbsent(file, firstPage, count);
+        while (queue.pages() + count > dirtyMax && writeBack.writeOldest()) {
+            continue;
+        }
+        int[] taken = new int[count];
+        if (queue.pages() + count > dirtyMax
+                || !source.cover(file.map(), firstPage)
+                || !source.take(taken, count)) {
+            writeThrough(file, firstPage, count, address);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            publish(file, taken[i], firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
+        }
+        int first = (int) firstPage & PageLayout.EXTENT_PAGES - 1;
+        queue.add(file, firstPage >>> PageLayout.EXTENT_SHIFT, WriteBack.runMask(first, count));
+        if (isDue() && asked.compareAndSet(false, true)) {
+            whenDue.run();
+        }
+    }
+
+    /** Writes sealed pages to the device now. */
+    void writeThrough(CachedFile file, long firstPage, int count, long address) {
+        WriteBack.requireWritable(file);
+        requireAbsent(file, firstPage, count);
+        try {
+            file.device().write(firstPage << PageLayout.PAGE_SHIFT, address, count << PageLayout.PAGE_SHIFT);
+        } catch (NoSpaceException e) {
+            throw e; // nothing durable refers to these pages yet, and room can be made
+        } catch (Throwable e) {
+            queue.fail(file, e);
+            throw e;
+        }
+        counters.writtenThrough.add(count);
+    }
+
+    private void publish(CachedFile file, int frame, long pageNumber, long from) {
+        Memory.copy(from, frames.address(frame), PageLayout.PAGE_BYTES);
+        frames.setOwner(frame, file.slot(), pageNumber);
+        frames.setStatus(frame, FrameTable.DIRTY);
+        file.map().set(pageNumber, frame);
+        frames.locks().unlockWrite(frame);
+    }
+
+    private static void requireOneExtent(long firstPage, int count) {
+        int first = (int) firstPage & PageLayout.EXTENT_PAGES - 1;
+        if (firstPage < 0 || count <= 0 || first + count > PageLayout.EXTENT_PAGES) {
+            throw new IllegalArgumentException(count + " pages from " + firstPage + " are not in one extent");
+        }
+    }
+
+    /** A page is written once in its life: it was discarded before its place is used again. */
+    private static void requireAbsent(CachedFile file, long firstPage, int count) {
+        for (long page = firstPage; page < firstPage + count; page++) {
+            if (file.map().get(page) != 0) {
+                throw new IllegalStateException("page " + page + " of " + file.device().name() + " is still cached");
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package dev.heartwood.engine.cache;
+
+/** Gets a frame for a page that is to come in, making room when there is none. Thread-safe. */
+final class FrameSource {
+    /*
+     * Eviction runs ahead of need: whoever takes a frame while few are left evicts one hand's worth, so that the batch has
+     * passed its epoch before it is needed.
+     *
+     * When nothing is left, the order is: wait for limbo, evict what is clean, reap prefetches, write back what is dirty.
+     * The wait is bounded: the caller may itself be the operation whose epoch holds the limbo back, or all operations may be
+     * waiting here for each other. It then gets no frame and goes past the cache.
+     */
+    private static final int AHEAD_SHIFT = 4;
+    private static final int AHEAD_FRAMES_MAX = 256;
+    private static final int ROUNDS_MAX = 200;
+    private static final int SPIN_ROUNDS = 20;
+    private static final int READY_HANDS_MAX = 8;
+
+    private final FrameSupply supply;
+    private final Clock clock;
+    private final WriteBack writeBack;
+    private final FileTable files;
+    private final int aheadFrames;
+
+    FrameSource(FrameTable frames, FrameSupply supply, Clock clock, WriteBack writeBack, FileTable files) {
+        this.supply = supply;
+        this.clock = clock;
+        this.writeBack = writeBack;
+        this.files = files;
+        this.aheadFrames = Math.min(frames.size() >>> AHEAD_SHIFT, AHEAD_FRAMES_MAX);
+    }
+
+    /** A write-locked frame, evicting and writing back if need be; 0 when none can be had. */
+    int take() {
+        int frame = takeReady();
+        for (int round = 0; frame == 0 && round < ROUNDS_MAX; round++) {
+            if (!makeRoom()) {
+                return supply.poll();
+            }
+            frame = supply.poll();
+            if (frame == 0 && round >= SPIN_ROUNDS) {
+                Thread.yield();
+            }
+        }
+        return frame;
+    }
+
+    /** A write-locked frame if one can be had without waiting, else 0. */
+    int takeReady() {
+        if (supply.available() <= aheadFrames) {
+            clock.evictSome();
+        }
+        int frame = supply.poll();
+        for (int hand = 0; frame == 0 && hand < READY_HANDS_MAX; hand++) {
+            clock.evictSome();
+            frame = supply.poll();
+        }
+        return frame;
+    }
+
+    /** Fills {@code into[0..count)} with write-locked frames, or takes none and returns false. */
+    boolean take(int[] into, int count) {
+        for (int i = 0; i < count; i++) {
+            into[i] = take();
+            if (into[i] == 0) {
+                giveBack(into, i);
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void giveBack(int[] taken, int count) {
+        for (int i = 0; i < count; i++) {
+            supply.giveBack(taken[i]);
+        }
+    }
+
+    /** Makes sure that a map has a chunk for a page; false when no frame can be had for it. */
+    boolean cover(DirectMap map, long pageNumber) {
+        if (map.covers(pageNumber)) {
+            return true;
+        }
+        int frame = take();
+        if (frame == 0) {
+            return false;
+        }
+        if (!map.cover(pageNumber, frame)) {
+            supply.giveBack(frame);
+        }
+        return true;
+    }
+
+    /** Does one thing that may lead to a free frame; false when there is nothing left to do and nothing to wait for. */
+    private boolean makeRoom() {
+        return supply.inLimbo() > 0 || clock.evictAny() > 0 || reapPrefetches() || writeBack.writeOldest();
+    }
+
+    private boolean reapPrefetches() {
+        boolean reaped = false;
+        for (CachedFile file : files.all()) {
+            reaped |= file != null && file.prefetcher().reap();
+        }
+        return reaped;
+    }
+}

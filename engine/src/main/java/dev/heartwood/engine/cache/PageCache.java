@@ -1,0 +1,126 @@
+package dev.heartwood.engine.cache;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The page cache of one environment, shared by its stores. Takes a fixed amount of memory from the pool and stays within it.
+ * Thread-safe.
+ *
+ * <p>It has no threads of its own: some background thread calls {@link #writeBackSome} when the action given to {@link
+ * #onWriteBackDue} asks for it.
+ */
+public final class PageCache implements AutoCloseable {
+    /*
+     * This class only puts the parts together; each part says in its own note how it works. The package's description draws
+     * how they hang together.
+     */
+    private static final int STRIPES_MAX = 16;
+    private static final int EXTENTS_PER_CALL = 8;
+
+    final MemoryPool pool;
+    final Epochs epochs;
+    final FrameTable frames;
+    final FrameSupply supply;
+    final FrameSource source;
+    final ColdQueue cold;
+    final FileTable files = new FileTable();
+    final DirtyQueue dirtyQueue = new DirtyQueue();
+    final WriteBack writeBack;
+    final DirtyPages dirtyPages;
+    final TransientPages transients;
+    final PageLoader loader;
+    final PageDropper dropper;
+    final CacheCounters counters = new CacheCounters();
+    final AtomicInteger prefetchesUnderWay = new AtomicInteger();
+    private final FrameBlocks blocks;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /**
+     * A cache that holds nothing.
+     *
+     * @param bytes the memory it takes from the pool, for pages and what is known about them; a little less is taken when it is
+     *     no multiple of 64 KiB
+     * @param epochs those in which its callers read pages
+     */
+    public PageCache(MemoryPool pool, long bytes, Epochs epochs) {
+        int stripes = stripes();
+        this.pool = pool;
+        this.epochs = epochs;
+        this.blocks = new FrameBlocks(pool, bytes, FrameTable.metadataBytesPerFrame(stripes));
+        this.frames = new FrameTable(blocks, stripes);
+        this.supply = new FrameSupply(frames, blocks, epochs);
+        this.cold = new ColdQueue(frames);
+        Clock clock = new Clock(frames, supply, files, cold, counters);
+        this.writeBack = new WriteBack(frames, dirtyQueue, cold, pool, counters);
+        this.source = new FrameSource(frames, supply, clock, writeBack, files);
+        this.dirtyPages = new DirtyPages(frames, source, dirtyQueue, writeBack, counters);
+        this.transients = new TransientPages(pool, epochs);
+        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients);
+        this.dropper = new PageDropper(frames, supply, loader, dirtyQueue, counters);
+    }
+
+    /** A view of a data file through this cache; the device remains the caller's to close, after the view. */
+    public CachedFile attach(BlockDevice device, long storeId) {
+        return files.file(files.add(slot -> new CachedFile(this, device, storeId, slot)));
+    }
+
+    /** Sets the action that asks for {@link #writeBackSome}; called by threads that insert pages, and quick. */
+    public void onWriteBackDue(Runnable action) {
+        dirtyPages.setWhenDue(action);
+    }
+
+    /** Writes back some of the oldest dirty extents if more than half the cache is dirty; returns whether more are due. */
+    public boolean writeBackSome() {
+        return dirtyPages.writeSome(EXTENTS_PER_CALL);
+    }
+
+    /** The memory taken from the pool. */
+    public long bytes() {
+        return blocks.bytes();
+    }
+
+    /** The state and the counts now. */
+    public CacheStats stats() {
+        int maps = 0;
+        for (CachedFile file : files.all()) {
+            maps += file == null ? 0 : file.map().chunks();
+        }
+        return new CacheStats(
+                blocks.bytes(),
+                frames.size(),
+                supply.available(),
+                maps,
+                dirtyQueue.pages(),
+                counters.loads.sum(),
+                counters.prefetches.sum(),
+                counters.transientLoads.sum(),
+                counters.evictions.sum(),
+                counters.writtenBack.sum(),
+                counters.writtenThrough.sum(),
+                counters.discardedDirty.sum());
+    }
+
+    /** Gives the memory back. All files are closed and no operation is active. Idempotent. */
+    @Override
+    public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
+        transients.close();
+        blocks.close();
+    }
+
+    /** Whether an address lies in one of our blocks, and not in a gap between them. */
+    boolean isFrame(long address) {
+        return blocks.contains(address);
+    }
+
+    private static int stripes() {
+        int processors = Runtime.getRuntime().availableProcessors();
+        return Math.min(Integer.highestOneBit(2 * processors - 1), STRIPES_MAX);
+    }
+}

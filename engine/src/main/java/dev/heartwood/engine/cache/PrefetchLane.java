@@ -1,0 +1,269 @@
+package dev.heartwood.engine.cache;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.device.IoQueue;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** One queue of reads into the cache with what is under way in it. Used between {@link #enter} and {@link #exit}. */
+final class PrefetchLane implements AutoCloseable {
+    /*
+     * A request is one read of neighbouring absent pages: a single page straight into its frame, several into a buffer from
+     * which they are copied when the read is done, since frames are scattered and one long read is much cheaper than many.
+     * What is under way, in all files together, is kept to a share of the cache: nobody may ever wait for it.
+     *
+     * A page that turns out damaged is left absent; whoever needs it reads it again and gets the error.
+     */
+    private static final int DEPTH = 8;
+    private static final int UNDER_WAY_SHARE_SHIFT = 2;
+
+    private static final class Request {
+        private PageRun run;
+        private long buffer;
+        private final int[] frames = new int[PageLayout.EXTENT_PAGES];
+    }
+
+    private final CachedFile file;
+    private final int number;
+    private final FrameTable frames;
+    private final FrameSource source;
+    private final FrameSupply supply;
+    private final PageLoader loader;
+    private final ColdQueue cold;
+    private final MemoryPool pool;
+    private final CacheCounters counters;
+    private final AtomicInteger underWay;
+    private final int underWayMax;
+    private final ReentrantLock lock = new ReentrantLock();
+    // Guarded by lock.
+    private final Request[] requests = new Request[DEPTH];
+    private IoQueue queue;
+    private boolean closed;
+    // Written under lock, read without as a hint.
+    private volatile int pending;
+
+    PrefetchLane(CachedFile file, PageCache cache, int number) {
+        this.file = file;
+        this.number = number;
+        this.frames = cache.frames;
+        this.source = cache.source;
+        this.supply = cache.supply;
+        this.loader = cache.loader;
+        this.cold = cache.cold;
+        this.pool = cache.pool;
+        this.counters = cache.counters;
+        this.underWay = cache.prefetchesUnderWay;
+        this.underWayMax = frames.size() >>> UNDER_WAY_SHARE_SHIFT;
+    }
+
+    boolean tryEnter() {
+        // Not again by the thread that is inside and, looking for a frame, would reap what it is just queueing.
+        return !lock.isHeldByCurrentThread() && lock.tryLock();
+    }
+
+    void enter() {
+        lock.lock();
+    }
+
+    void exit() {
+        lock.unlock();
+    }
+
+    boolean isIdle() {
+        return pending == 0;
+    }
+
+    /** Starts reading the absent pages of a run; frames that are not at hand end it early. Returns how far it came. */
+    int prefetch(PageRun run) {
+        if (closed || !openQueue()) {
+            return 0;
+        }
+        int i = 0;
+        while (i < run.count()) {
+            long page = run.firstPage() + i;
+            if (file.map().get(page) != 0) {
+                i++;
+                continue;
+            }
+            int started = start(freeSlot(), new PageRun(page, run.count() - i, run.type(), run.generation()));
+            if (started == 0) {
+                break;
+            }
+            i += started;
+        }
+        queue.submit();
+        return i;
+    }
+
+    /** Waits for one request and publishes its pages; false when nothing is under way. */
+    boolean reapOne() {
+        if (pending == 0) {
+            return false;
+        }
+        int slot;
+        boolean good = true;
+        int before = queue.pending();
+        try {
+            slot = (int) queue.await();
+        } catch (StoreException e) {
+            if (queue.pending() == before) {
+                throw e; // the queue failed, not one operation: its pages stay unavailable
+            }
+            slot = (int) queue.failedTag();
+            good = false; // whoever needs a page of it reads it again and gets the error
+        }
+        pending--;
+        Request request = requests[slot];
+        PageRun run = request.run;
+        request.run = null;
+        underWay.addAndGet(-run.count());
+        for (int i = 0; i < run.count(); i++) {
+            end(request, run, i, good);
+        }
+        return true;
+    }
+
+    /** Waits for everything and gives the memory back; nothing is prefetched any more. */
+    @Override
+    public void close() {
+        closed = true;
+        while (reapOne()) {
+            continue;
+        }
+        if (queue != null) {
+            queue.close();
+            queue = null;
+        }
+        for (Request request : requests) {
+            if (request != null && request.buffer != 0) {
+                pool.free(request.buffer, PageLayout.EXTENT_BYTES);
+            }
+        }
+        Arrays.fill(requests, null);
+    }
+
+    /** Makes the queue; without one, for want of descriptors perhaps, nothing is read ahead. */
+    private boolean openQueue() {
+        if (queue == null) {
+            try {
+                queue = file.device().newQueue(DEPTH);
+            } catch (StoreException e) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private int freeSlot() {
+        while (true) {
+            for (int slot = 0; slot < DEPTH; slot++) {
+                if (requests[slot] == null) {
+                    requests[slot] = new Request();
+                }
+                if (requests[slot].run == null) {
+                    return slot;
+                }
+            }
+            reapOne();
+        }
+    }
+
+    /** Starts one read of the absent pages that begin a run; returns how many, 0 when there is no frame. */
+    private int start(int slot, PageRun run) {
+        Request request = requests[slot];
+        int countMax = Math.min(run.count(), PageLayout.EXTENT_PAGES);
+        while (underWay.get() + countMax > underWayMax && reapOne()) {
+            continue;
+        }
+        countMax = Math.min(countMax, underWayMax - underWay.get());
+        if (countMax > 1 && request.buffer == 0) {
+            request.buffer = pool.allocate(PageLayout.EXTENT_BYTES);
+            countMax = request.buffer == 0 ? 1 : countMax;
+        }
+        int count = countMax <= 0 ? 0 : claim(request, run, countMax);
+        if (count == 0) {
+            return 0;
+        }
+        long target = count == 1 ? frames.address(request.frames[0]) : request.buffer;
+        try {
+            queue.read(run.firstPage() << PageLayout.PAGE_SHIFT, target, count << PageLayout.PAGE_SHIFT, slot);
+        } catch (Throwable e) {
+            for (int i = 0; i < count; i++) {
+                loader.abandon(file, request.frames[i], run.firstPage() + i);
+            }
+            throw e;
+        }
+        request.run = new PageRun(run.firstPage(), count, run.type(), run.generation());
+        pending++;
+        underWay.addAndGet(count);
+        counters.prefetches.add(count);
+        return count;
+    }
+
+    /** Takes a frame for each absent page at the beginning of a run and marks the page as being loaded by this lane. */
+    private int claim(Request request, PageRun run, int countMax) {
+        DirectMap map = file.map();
+        for (int i = 0; i < countMax; i++) {
+            long page = run.firstPage() + i;
+            int frame = covered(page) && map.get(page) == 0 ? source.takeReady() : 0;
+            if (frame == 0) {
+                return i;
+            }
+            frames.setLane(frame, number);
+            if (!map.compareAndSet(page, 0, -frame)) {
+                supply.giveBack(frame);
+                return i;
+            }
+            request.frames[i] = frame;
+        }
+        return countMax;
+    }
+
+    private boolean covered(long page) {
+        DirectMap map = file.map();
+        if (map.covers(page)) {
+            return true;
+        }
+        int frame = source.takeReady();
+        if (frame == 0) {
+            return false;
+        }
+        if (!map.cover(page, frame)) {
+            supply.giveBack(frame);
+        }
+        return true;
+    }
+
+    private void end(Request request, PageRun run, int i, boolean good) {
+        int frame = request.frames[i];
+        long page = run.firstPage() + i;
+        long from = run.count() == 1
+                ? frames.address(frame)
+                : request.buffer + ((long) i << PageLayout.PAGE_SHIFT);
+        if (!good || !isVerified(from, run, page)) {
+            loader.abandon(file, frame, page);
+            return;
+        }
+        if (run.count() > 1) {
+            Memory.copy(from, frames.address(frame), PageLayout.PAGE_BYTES);
+        }
+        frames.markAhead(frame);
+        loader.publish(file, frame, page);
+        cold.add(frame);
+    }
+
+    private boolean isVerified(long address, PageRun run, long page) {
+        try {
+            PageSeal.verify(address, run.type(), file.storeId(), page, run.generation(), file.device().name());
+            return true;
+        } catch (CorruptionException e) {
+            return false;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package dev.heartwood.engine.checkpoint;
+
+import dev.heartwood.PreviousFailureException;
+import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.trunk.NodePlace;
+import dev.heartwood.engine.trunk.TreeStorage;
+import dev.heartwood.engine.trunk.Trunk;
+import dev.heartwood.engine.trunk.TrunkImages;
+import dev.heartwood.engine.trunk.TrunkVersion;
+import java.util.function.LongSupplier;
+
+/**
+ * Makes the current version of a tree durable. Thread-safe; one checkpoint at a time.
+ *
+ * <p>Pages first, then a sync, then the superblocks; then the version of the checkpoint before is let go, and with it the extents
+ * that only it reached, and the log up to the version's generation.
+ *
+ * <p>After a failed sync nobody knows which pages are on the device, and a second sync may succeed without them. So the first
+ * failure from there on is final: no later checkpoint writes anything.
+ */
+public final class Checkpointer {
+    private final TreeStorage storage;
+    private final Trunk trunk;
+    private final TrunkImages images;
+    private final Superblocks superblocks;
+    private final WriteAheadLog log;
+    private final LongSupplier lastSequence;
+    private Superblock durable;
+    private TrunkVersion pinned;
+    private long completed;
+    private Throwable failure;
+
+    /** Takes over a reference to {@code pinned}, the version that {@code durable} names. */
+    public Checkpointer(
+            TreeStorage storage,
+            Trunk trunk,
+            TrunkImages images,
+            Superblocks superblocks,
+            WriteAheadLog log,
+            LongSupplier lastSequence,
+            Superblock durable,
+            TrunkVersion pinned) {
+        this.storage = storage;
+        this.trunk = trunk;
+        this.images = images;
+        this.superblocks = superblocks;
+        this.log = log;
+        this.lastSequence = lastSequence;
+        this.durable = durable;
+        this.pinned = pinned;
+    }
+
+    /**
+     * Makes the current version durable, unless it is already.
+     *
+     * @throws PreviousFailureException when an earlier checkpoint failed at the device
+     */
+    public synchronized void run() {
+        if (failure != null) {
+            throw new PreviousFailureException(failure);
+        }
+        TrunkVersion version = trunk.pin();
+        if (version == pinned) {
+            version.release();
+            return;
+        }
+        long number = durable.number() + 1;
+        long sequence = Math.max(durable.sequence(), lastSequence.getAsLong());
+        Superblock next;
+        try {
+            storage.file().writeBackAll();
+            NodePlace root = images.write(version, number);
+            next = new Superblock(
+                    durable.format(),
+                    durable.storeId(),
+                    number,
+                    version.generation(),
+                    sequence,
+                    trunk.nextId(),
+                    root.pages(),
+                    root.generation(),
+                    durable.options());
+            write(next);
+        } catch (RuntimeException | Error e) {
+            version.release();
+            throw e;
+        }
+        TrunkVersion before = pinned;
+        durable = next;
+        pinned = version;
+        completed++;
+        before.release();
+        log.release(version.generation());
+    }
+
+    private void write(Superblock next) {
+        try {
+            storage.device().sync();
+            superblocks.write(next);
+        } catch (Throwable e) {
+            failure = e;
+            throw e;
+        }
+    }
+
+    /** The last durable checkpoint, its version held, and the superblocks as the device has them. */
+    public record Held(Superblock superblock, TrunkVersion version, Superblocks.Copy[] copies) implements AutoCloseable {
+        /** Lets the version go. */
+        @Override
+        public void close() {
+            version.release();
+        }
+    }
+
+    /** The last durable checkpoint; what it reaches is not used again until it is closed. */
+    public synchronized Held hold() {
+        Superblocks.Copy[] copies = superblocks.copies();
+        pinned.retain();
+        return new Held(durable, pinned, copies);
+    }
+
+    /** What the superblocks say now. */
+    public synchronized Superblock durable() {
+        return durable;
+    }
+
+    /** Checkpoints completed since the store was opened. */
+    public synchronized long completed() {
+        return completed;
+    }
+
+    /** Gives its buffer back; nothing may follow. */
+    public synchronized void close() {
+        superblocks.close();
+    }
+}

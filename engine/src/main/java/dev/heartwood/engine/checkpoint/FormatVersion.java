@@ -1,0 +1,24 @@
+package dev.heartwood.engine.checkpoint;
+
+/** The versions of the stored format. A store of a newer version than {@link #CURRENT} is refused. */
+public enum FormatVersion {
+    /**
+     * The first. Data file with two superblocks in extent 0; pages of 4096 bytes with the header of {@code page.PageLayout}, extents
+     * of 32 pages; trunk images of version 1; log segments of version 1.
+     */
+    V1(1);
+
+    /** The version that is written. */
+    public static final FormatVersion CURRENT = V1;
+
+    private final int number;
+
+    FormatVersion(int number) {
+        this.number = number;
+    }
+
+    /** The stored number. */
+    public int number() {
+        return number;
+    }
+}

@@ -1,0 +1,155 @@
+package dev.heartwood.engine.checkpoint;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.FormatTooNewException;
+import dev.heartwood.FormatTooOldException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.base.ImageReader.MalformedImageException;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
+import dev.heartwood.engine.page.PageType;
+
+/**
+ * The two copies of the superblock, on pages {@value #FIRST_PAGE} and {@value #SECOND_PAGE}. One thread at a time.
+ *
+ * <pre>
+ *  32      40             44
+ *  +-------+--------------+--------------
+ *  | magic | image length | image
+ *  +-------+--------------+--------------
+ * </pre>
+ */
+public final class Superblocks implements AutoCloseable {
+    static final int FIRST_PAGE = 0;
+    static final int SECOND_PAGE = 16;
+
+    private static final int MAGIC = PageLayout.BODY;
+    private static final int LENGTH = MAGIC + 8;
+    private static final int IMAGE = LENGTH + 4;
+    private static final long MAGIC_VALUE = 0x31_44_4f_4f_57_54_52_48L;
+
+    private final BlockDevice device;
+    private final MemoryPool buffers;
+    private long buffer;
+    private int[] writeOrder = {FIRST_PAGE, SECOND_PAGE};
+
+    /** Takes a page of {@code buffers} for reads and writes, until it is closed. */
+    public Superblocks(BlockDevice device, MemoryPool buffers) {
+        this.device = device;
+        this.buffers = buffers;
+        this.buffer = buffers.allocate(PageLayout.PAGE_BYTES);
+        if (buffer == 0) {
+            throw new InsufficientMemoryException("no buffer to read a superblock with");
+        }
+    }
+
+    @Override
+    public void close() {
+        if (buffer != 0) {
+            buffers.free(buffer, PageLayout.PAGE_BYTES);
+            buffer = 0;
+        }
+    }
+
+    /** What was found on one page: a superblock, or why there is none. */
+    public record Copy(Superblock superblock, CorruptionException damage) {}
+
+    /** Both copies as they are; for inspection. */
+    public Copy[] copies() {
+        return new Copy[] {readCopy(FIRST_PAGE), readCopy(SECOND_PAGE)};
+    }
+
+    /**
+     * The newest whole copy.
+     *
+     * @throws CorruptionException when neither copy is whole
+     * @throws FormatTooNewException when the store was written by a newer version
+     */
+    public Superblock read() {
+        Copy[] copies = copies();
+        Superblock first = copies[0].superblock;
+        Superblock second = copies[1].superblock;
+        if (first == null && second == null) {
+            copies[0].damage.addSuppressed(copies[1].damage);
+            throw copies[0].damage;
+        }
+        Superblock newest = newest(copies);
+        writeOrder = newest == first ? new int[] {SECOND_PAGE, FIRST_PAGE} : new int[] {FIRST_PAGE, SECOND_PAGE};
+        return newest;
+    }
+
+    /** The newest of those that are whole, or null. */
+    public static Superblock newest(Copy[] copies) {
+        Superblock first = copies[0].superblock;
+        Superblock second = copies[1].superblock;
+        return second == null || first != null && first.number() >= second.number() ? first : second;
+    }
+
+    /**
+     * Makes both copies name {@code superblock}, one after the other; what it reaches has been synced before. The copy that {@link
+     * #read} returned is written last, so that a damaged or older one is never the only one meanwhile.
+     */
+    public void write(Superblock superblock) {
+        for (int page : writeOrder) {
+            writeCopy(superblock, page);
+            device.sync();
+        }
+    }
+
+    private void writeCopy(Superblock superblock, int page) {
+        byte[] image = superblock.encode();
+        if (image.length > PageLayout.PAGE_BYTES - IMAGE) {
+            throw new IllegalStateException("superblock of " + image.length + " bytes");
+        }
+        Memory.fill(buffer, PageLayout.PAGE_BYTES, 0);
+        Memory.putLong(buffer + MAGIC, MAGIC_VALUE);
+        Memory.putInt(buffer + LENGTH, image.length);
+        Memory.copyFrom(image, 0, buffer + IMAGE, image.length);
+        PageSeal.seal(buffer, PageType.SUPERBLOCK, superblock.storeId(), page, superblock.number());
+        device.write((long) page << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
+    }
+
+    private Copy readCopy(int page) {
+        try {
+            device.read((long) page << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
+            long storeId = Memory.getLong(buffer + PageLayout.STORE_ID);
+            long number = Memory.getLong(buffer + PageLayout.GENERATION);
+            PageSeal.verify(buffer, PageType.SUPERBLOCK, storeId, page, number, device.name());
+            int length = Memory.getInt(buffer + LENGTH);
+            if (Memory.getLong(buffer + MAGIC) != MAGIC_VALUE || length < 4 || length > PageLayout.PAGE_BYTES - IMAGE) {
+                return new Copy(null, damage(page, "a superblock", "no magic or a length of " + length));
+            }
+            byte[] image = Memory.bytes(buffer + IMAGE, length);
+            checkFormat(Superblock.formatOf(image));
+            Superblock superblock = Superblock.decode(image);
+            if (superblock.storeId() != storeId || superblock.number() != number) {
+                return new Copy(null, damage(page, "store " + storeId, "store " + superblock.storeId()));
+            }
+            StoreOptions.parse(superblock.options());
+            return new Copy(superblock, null);
+        } catch (IllegalArgumentException e) {
+            return new Copy(null, damage(page, "the printed options", e.getMessage()));
+        } catch (MalformedImageException e) {
+            return new Copy(null, damage(page, "a superblock", e.getMessage()));
+        } catch (CorruptionException e) {
+            return new Copy(null, e);
+        }
+    }
+
+    private void checkFormat(int format) {
+        if (format > FormatVersion.CURRENT.number()) {
+            throw new FormatTooNewException(device.name(), format, FormatVersion.CURRENT.number());
+        }
+        if (format < FormatVersion.V1.number()) {
+            throw new FormatTooOldException(device.name(), format, FormatVersion.V1.number());
+        }
+    }
+
+    private CorruptionException damage(int page, String expected, String actual) {
+        return new CorruptionException(device.name(), page, PageType.SUPERBLOCK.name(), expected, actual);
+    }
+}

@@ -1,0 +1,49 @@
+package dev.heartwood.engine.device;
+
+/**
+ * A preallocated data file or a raw block device. Thread-safe. Positions and lengths are in bytes and, with addresses, multiples
+ * of {@link #ALIGNMENT}.
+ */
+public interface BlockDevice extends AutoCloseable {
+    /** The alignment of every position, length and address. */
+    int ALIGNMENT = 4096;
+
+    /** What errors call this device. */
+    String name();
+
+    /** The size in bytes. */
+    long size();
+
+    /** Reads {@code length} bytes at {@code position} into native memory at {@code address}; blocks. */
+    void read(long position, long address, int length);
+
+    /** Writes {@code length} bytes at {@code position} from native memory at {@code address}; blocks. */
+    void write(long position, long address, int length);
+
+    /**
+     * Writes {@code count} pages of {@link #ALIGNMENT} bytes, contiguous at {@code position}, from the addresses {@code
+     * addresses[0..count)}; blocks.
+     */
+    void writePages(long position, long[] addresses, int count);
+
+    /** Returns once everything written so far survives the loss of power. A failure is final: do not retry. */
+    void sync();
+
+    /** Makes the device at least {@code size} bytes long, with its blocks allocated; {@code NoSpaceException} when it cannot. */
+    void allocate(long size);
+
+    /** Gives a range back to the file system; it then reads as zeroes. Does nothing where that is not possible. */
+    void discard(long position, long length);
+
+    /** A queue for asynchronous I/O on this device, for one thread at a time; {@code depth} is 1..256. */
+    IoQueue newQueue(int depth);
+
+    /** Bytes read so far. */
+    long bytesRead();
+
+    /** Bytes written so far. */
+    long bytesWritten();
+
+    @Override
+    void close();
+}

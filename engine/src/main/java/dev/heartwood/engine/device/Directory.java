@@ -1,0 +1,179 @@
+package dev.heartwood.engine.device;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.NotAStoreException;
+import dev.heartwood.engine.os.Errno;
+import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileStatus;
+import dev.heartwood.engine.os.PathCalls;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * A directory and the names in it. It is opened once, at the first use, and its files are reached through that
+ * descriptor, so renaming it does no harm. Thread-safe.
+ */
+final class Directory implements AutoCloseable {
+    private static final int MODE_DIRECTORY = 0777;
+    private static final int MODE_FILE = 0666;
+    private static final int UNOPENED = -1;
+    private static final int CLOSED = -2;
+
+    private final Path path;
+    private final ReentrantLock lock = new ReentrantLock();
+    /** Read without the lock, written under it. */
+    private volatile int descriptor = UNOPENED;
+
+    Directory(Path path) {
+        this.path = path;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Whether there is something by this path. */
+    boolean exists() {
+        return FileStatus.of(PathCalls.WORKING_DIRECTORY, path.toString()).errno() != Errno.ENOENT;
+    }
+
+    /** Makes the directory, and those above it, where they are missing; durably. */
+    void make() {
+        make(path);
+        descriptor();
+    }
+
+    private static void make(Path path) {
+        FileStatus status = FileStatus.of(PathCalls.WORKING_DIRECTORY, path.toString());
+        Path parent = path.getParent();
+        if (status.errno() != Errno.ENOENT || parent == null) {
+            return;
+        }
+        make(parent);
+        int result = PathCalls.makeDirectory(PathCalls.WORKING_DIRECTORY, path.toString(), MODE_DIRECTORY);
+        if (result < 0 && result != -Errno.EEXIST) {
+            throw Failures.of(result, "mkdir", path.toString(), -1);
+        }
+        try (Directory above = new Directory(parent)) {
+            above.sync();
+        }
+    }
+
+    /** The path of a file, for errors. */
+    String pathOf(String name) {
+        return path.resolve(name).toString();
+    }
+
+    FileStatus status(String name) {
+        return FileStatus.of(descriptor(), name);
+    }
+
+    /** Opens a file, making it with O_CREAT; the descriptor, or minus errno. */
+    int tryOpen(String name, int flags) {
+        int result;
+        do {
+            result = PathCalls.open(descriptor(), name, flags, MODE_FILE);
+        } while (result == -Errno.EINTR);
+        return result;
+    }
+
+    /** As {@link #tryOpen}; throws when it fails. */
+    int open(String name, int flags) {
+        int result = tryOpen(name, flags);
+        if (result < 0) {
+            throw Failures.of(result, "open", pathOf(name), -1);
+        }
+        return result;
+    }
+
+    /** The names in the directory, in no order. */
+    List<String> list() {
+        List<String> names = new ArrayList<>();
+        // A listing moves the position of what was opened, so it opens the directory for itself.
+        int listed = open(".", PathCalls.O_RDONLY | PathCalls.O_DIRECTORY);
+        try {
+            int result = PathCalls.list(listed, names);
+            if (result < 0) {
+                throw Failures.of(result, "getdents", path.toString(), -1);
+            }
+            return names;
+        } finally {
+            FileCalls.close(listed);
+        }
+    }
+
+    void rename(String from, String to) {
+        int result = PathCalls.rename(descriptor(), from, to);
+        if (result < 0) {
+            throw Failures.of(result, "rename", pathOf(from), -1);
+        }
+    }
+
+    /** Removes a file; one that is not there is removed already. */
+    void delete(String name) {
+        int result = PathCalls.unlink(descriptor(), name);
+        if (result < 0 && result != -Errno.ENOENT) {
+            throw Failures.of(result, "unlink", pathOf(name), -1);
+        }
+    }
+
+    /** Returns once the names in the directory are durable. */
+    void sync() {
+        int result;
+        do {
+            result = FileCalls.fsync(descriptor());
+        } while (result == -Errno.EINTR);
+        if (result < 0) {
+            throw Failures.of(result, "fsync", path.toString(), -1);
+        }
+    }
+
+    private int descriptor() {
+        int current = descriptor;
+        return current >= 0 ? current : openDescriptor();
+    }
+
+    private int openDescriptor() {
+        lock.lock();
+        try {
+            if (descriptor == CLOSED) {
+                throw new ClosedException(path.toString());
+            }
+            if (descriptor == UNOPENED) {
+                int result;
+                do {
+                    result = PathCalls.open(
+                            PathCalls.WORKING_DIRECTORY,
+                            path.toString(),
+                            PathCalls.O_RDONLY | PathCalls.O_DIRECTORY,
+                            0);
+                } while (result == -Errno.EINTR);
+                if (result == -Errno.ENOTDIR) {
+                    throw new NotAStoreException(path.toString(), "not a directory");
+                }
+                if (result < 0) {
+                    throw Failures.of(result, "open", path.toString(), -1);
+                }
+                descriptor = result;
+            }
+            return descriptor;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (descriptor >= 0) {
+                FileCalls.close(descriptor);
+            }
+            descriptor = CLOSED;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

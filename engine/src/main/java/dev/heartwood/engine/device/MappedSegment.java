@@ -1,0 +1,169 @@
+package dev.heartwood.engine.device;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.engine.os.Errno;
+import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileStatus;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryRegions;
+import dev.heartwood.engine.os.NativeMemory;
+import dev.heartwood.engine.os.PathCalls;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A file mapped shared. The mapping alone is kept: the descriptor is closed as soon as it is made. */
+final class MappedSegment implements MappedFile {
+    /*
+     * A store into a mapped page that has no block on a full device, or a load from one that cannot be read, would be
+     * a SIGBUS. So blocks are allocated and pages are populated before anyone gets the address: the kernel then
+     * answers with an error.
+     */
+    private static final int PAGE_BYTES = 4096;
+
+    private final String name;
+    private final long address;
+    private final long length;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private MappedSegment(String name, long address, long length) {
+        this.name = name;
+        this.address = address;
+        this.length = length;
+    }
+
+    /** See {@link Storage#openMapped}. */
+    static MappedSegment create(Directory directory, String name, long length) {
+        if (length <= 0 || length % PAGE_BYTES != 0) {
+            throw new IllegalArgumentException("a mapped file of " + length + " bytes");
+        }
+        boolean existed = directory.status(name).errno() == 0;
+        int descriptor = directory.open(name, PathCalls.O_RDWR | PathCalls.O_CREAT);
+        try {
+            resize(descriptor, length, directory.pathOf(name));
+            return map(descriptor, length, NativeMemory.MADV_POPULATE_WRITE, directory.pathOf(name));
+        } catch (Throwable e) {
+            if (!existed) {
+                directory.delete(name);
+            }
+            throw e;
+        } finally {
+            FileCalls.close(descriptor);
+        }
+    }
+
+    /** See {@link Storage#openMappedExisting}. */
+    static MappedSegment open(Directory directory, String name) {
+        String path = directory.pathOf(name);
+        int descriptor = directory.open(name, PathCalls.O_RDWR);
+        try {
+            FileStatus status = FileStatus.of(descriptor);
+            if (status.errno() != 0) {
+                throw Failures.of(-status.errno(), "statx", path, -1);
+            }
+            long length = status.size() + PAGE_BYTES - 1 & -PAGE_BYTES;
+            return length == 0
+                    ? new MappedSegment(path, 0, 0)
+                    : map(descriptor, length, NativeMemory.MADV_POPULATE_READ, path);
+        } finally {
+            FileCalls.close(descriptor);
+        }
+    }
+
+    private static void resize(int descriptor, long length, String path) {
+        FileStatus status = FileStatus.of(descriptor);
+        if (status.errno() != 0) {
+            throw Failures.of(-status.errno(), "statx", path, -1);
+        }
+        if (status.size() > length) {
+            int result = FileCalls.ftruncate(descriptor, length);
+            if (result < 0) {
+                throw Failures.of(result, "ftruncate", path, length);
+            }
+        }
+        if (status.size() != length || status.allocatedBytes() < length) {
+            // From 0, to fill holes too.
+            long size = Math.min(status.size(), length);
+            Preallocation.extend(DeviceBinding.POSIX.calls(), new OpenFile(path, descriptor, size, false), 0, length);
+        }
+    }
+
+    private static MappedSegment map(int descriptor, long length, int populate, String path) {
+        long address = NativeMemory.map(
+                length, NativeMemory.PROT_READ | NativeMemory.PROT_WRITE, NativeMemory.MAP_SHARED, descriptor, 0);
+        if (address < 0) {
+            throw Failures.of(address, "mmap", path, -1);
+        }
+        MemoryRegions.add(address, length);
+        try {
+            populate(address, length, populate, path);
+            return new MappedSegment(path, address, length);
+        } catch (Throwable e) {
+            MemoryRegions.remove(address);
+            NativeMemory.unmap(address, length);
+            throw e;
+        }
+    }
+
+    private static void populate(long address, long length, int advice, String path) {
+        int result;
+        do {
+            result = NativeMemory.advise(address, length, advice);
+        } while (Failures.transientError(result));
+        if (result == -Errno.EINVAL) {
+            if (advice == NativeMemory.MADV_POPULATE_WRITE) {
+                touch(address, length);
+            }
+        } else if (result < 0) {
+            // EFAULT stands for what would have been a SIGBUS: the device failed.
+            throw Failures.of(result == -Errno.EFAULT ? -Errno.EIO : result, "madvise (populate)", path, -1);
+        }
+    }
+
+    /** What populating does, by hand, for kernels before 5.14. Nobody else has the address yet. */
+    static void touch(long address, long length) {
+        for (long page = 0; page < length; page += PAGE_BYTES) {
+            Memory.putByte(address + page, Memory.getByte(address + page));
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    @Override
+    public void sync(long offset, long bytes) {
+        if (offset < 0 || bytes < 0 || offset + bytes > length) {
+            throw new IllegalArgumentException("range " + offset + " + " + bytes + " of " + length + " bytes");
+        }
+        if (closed.get()) {
+            throw new ClosedException(name);
+        }
+        long start = offset & -PAGE_BYTES;
+        long end = offset + bytes + PAGE_BYTES - 1 & -PAGE_BYTES;
+        int result;
+        do {
+            result = NativeMemory.sync(address + start, end - start);
+        } while (result == -Errno.EINTR);
+        if (result < 0) {
+            throw Failures.of(result, "msync", name, offset);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true) && length > 0) {
+            MemoryRegions.remove(address);
+            NativeMemory.unmap(address, length);
+        }
+    }
+}

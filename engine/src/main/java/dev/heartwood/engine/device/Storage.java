@@ -1,0 +1,58 @@
+package dev.heartwood.engine.device;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The files of one store's directory: the one seam between the engine and the outside. Thread-safe. Names are plain file names
+ * within the directory.
+ */
+public interface Storage extends AutoCloseable {
+    /** The directory. */
+    Path directory();
+
+    /** A name of the running system that changes when it restarts: equal means that no power was lost in between. */
+    String bootId();
+
+    /**
+     * Makes the directory when it is missing and takes the store's lock, which ends with the process.
+     *
+     * @throws dev.heartwood.LockedException when the store is open elsewhere
+     * @throws dev.heartwood.NotAStoreException when the path is not a directory
+     */
+    void lock();
+
+    /** The names of the files in the directory, sorted; empty when there is no directory. */
+    List<String> list();
+
+    /** Whether a file exists. */
+    boolean exists(String name);
+
+    /** The size of a file in bytes. */
+    long size(String name);
+
+    /** The first {@code lengthMax} bytes of a file, or all of it when it is shorter; through the page cache, for small files. */
+    byte[] readFile(String name, int lengthMax);
+
+    /** Writes a small file whole and syncs it and, when it is new, the directory. */
+    void writeFile(String name, byte[] contents);
+
+    /** Opens the data file; {@code create} makes an empty one, which must not exist, and syncs the directory. */
+    BlockDevice openDevice(String name, boolean create);
+
+    /** Makes, or takes over, a file of exactly {@code length} bytes, allocated, and maps it. Contents of a new file are zero. */
+    MappedFile openMapped(String name, long length);
+
+    /** Maps an existing file as it is, to read a log back; a file shorter than its header is the caller's to judge. */
+    MappedFile openMappedExisting(String name);
+
+    /** Removes a file. */
+    void delete(String name);
+
+    /** Returns once creations and deletions in the directory survive the loss of power. */
+    void syncDirectory();
+
+    /** Gives the lock back. Idempotent. */
+    @Override
+    void close();
+}

@@ -1,0 +1,219 @@
+package dev.heartwood.engine.device;
+
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.os.Errno;
+import dev.heartwood.engine.os.Uring;
+
+/** A queue over one io_uring. The ring comes from a pool and goes back there. */
+final class UringQueue implements IoQueue {
+    /*
+     * Every operation has a slot below the depth, which is its user data in the ring. A short transfer goes in again
+     * for the rest, under the same slot, so its buffer is complete when its tag is returned. Unused slots form a stack.
+     *
+     * A ring whose io_uring_enter failed for good is not given back: what the kernel holds of it is unknown.
+     */
+    private static final int STALLS_MAX = 8;
+
+    private final FileDevice device;
+    private final UringPool pool;
+    private final Uring ring;
+    private final int file;
+    private final long[] positions;
+    private final long[] addresses;
+    private final long[] tags;
+    private final int[] lengths;
+    private final int[] done;
+    private final byte[] stalls;
+    private final boolean[] writes;
+    private final int[] unused;
+    private int unusedCount;
+    private long failedTag;
+    private boolean broken;
+    private boolean closed;
+
+    UringQueue(FileDevice device, UringPool pool, int depth) {
+        this.device = device;
+        this.pool = pool;
+        positions = new long[depth];
+        addresses = new long[depth];
+        tags = new long[depth];
+        lengths = new int[depth];
+        done = new int[depth];
+        stalls = new byte[depth];
+        writes = new boolean[depth];
+        unused = new int[depth];
+        for (int i = 0; i < depth; i++) {
+            unused[i] = i;
+        }
+        unusedCount = depth;
+        file = device.retain();
+        try {
+            ring = pool.take(depth);
+        } catch (Throwable e) {
+            device.release();
+            throw e;
+        }
+    }
+
+    @Override
+    public int depth() {
+        return tags.length;
+    }
+
+    @Override
+    public int pending() {
+        return tags.length - unusedCount;
+    }
+
+    @Override
+    public void read(long position, long address, int length, long tag) {
+        add(position, address, length, tag, false);
+    }
+
+    @Override
+    public void write(long position, long address, int length, long tag) {
+        add(position, address, length, tag, true);
+    }
+
+    private void add(long position, long address, int length, long tag, boolean write) {
+        FileDevice.checkAligned(position, address, length);
+        if (unusedCount == 0 || closed) {
+            throw new IllegalStateException(closed ? "the queue is closed" : "the queue is full");
+        }
+        device.open();
+        int slot = unused[--unusedCount];
+        positions[slot] = position;
+        addresses[slot] = address;
+        lengths[slot] = length;
+        tags[slot] = tag;
+        writes[slot] = write;
+        done[slot] = 0;
+        stalls[slot] = 0;
+        prepare(slot);
+    }
+
+    /** Puts the rest of an operation into the ring. */
+    private void prepare(int slot) {
+        int already = done[slot];
+        int rest = lengths[slot] - already;
+        if (writes[slot]) {
+            ring.write(file, addresses[slot] + already, rest, positions[slot] + already, slot);
+        } else {
+            ring.read(file, addresses[slot] + already, rest, positions[slot] + already, slot);
+        }
+    }
+
+    @Override
+    public void submit() {
+        while (ring.unsubmitted() > 0) {
+            int result = ring.enter(0);
+            if (result == 0 || result == -Errno.EAGAIN || result == -Errno.EBUSY) {
+                return; // The kernel is short of memory for now; await tries again, with room made by completions.
+            }
+            checkEntered(result);
+        }
+    }
+
+    @Override
+    public long await() {
+        if (pending() == 0) {
+            throw new IllegalStateException("nothing is pending");
+        }
+        submit();
+        while (true) {
+            while (!ring.completed()) {
+                checkEntered(ring.enter(1));
+            }
+            int slot = (int) ring.completedUserData();
+            int result = ring.completedResult();
+            ring.next();
+            if (finished(slot, result)) {
+                unused[unusedCount++] = slot;
+                return tags[slot];
+            }
+            submit();
+        }
+    }
+
+    /**
+     * Whether the operation is done; puts it in again when it is not, and throws, with the slot freed, when it
+     * failed.
+     */
+    private boolean finished(int slot, int result) {
+        String operation = writes[slot] ? "write" : "read";
+        long position = positions[slot] + done[slot];
+        if (result < 0) {
+            if (!Failures.transientError(result)) {
+                throw failed(slot, Failures.of(result, operation, device.name(), position));
+            }
+        } else {
+            int rest = lengths[slot] - done[slot];
+            int progress = TransferLoop.progress(result, rest);
+            done[slot] += progress;
+            if (done[slot] == lengths[slot]) {
+                count(slot);
+                return true;
+            }
+            stalls[slot] = progress == 0 ? (byte) (stalls[slot] + 1) : 0;
+            if (stalls[slot] == STALLS_MAX) {
+                throw failed(
+                        slot,
+                        writes[slot]
+                                ? Failures.of(-Errno.EIO, "write (nothing written)", device.name(), position)
+                                : Failures.endOfFile(device.name(), position, rest));
+            }
+        }
+        prepare(slot);
+        return false;
+    }
+
+    private void count(int slot) {
+        if (writes[slot]) {
+            device.countWritten(lengths[slot]);
+        } else {
+            device.countRead(lengths[slot]);
+        }
+    }
+
+    private StoreException failed(int slot, StoreException failure) {
+        unused[unusedCount++] = slot;
+        failedTag = tags[slot];
+        return failure;
+    }
+
+    private void checkEntered(int result) {
+        if (result == -Errno.EAGAIN || result == -Errno.EBUSY) {
+            Thread.yield();
+        } else if (result < 0 && result != -Errno.EINTR) {
+            broken = true;
+            throw Failures.of(result, "io_uring_enter", device.name(), -1);
+        }
+    }
+
+    @Override
+    public long failedTag() {
+        return failedTag;
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        while (pending() > 0 && !broken) {
+            try {
+                await();
+            } catch (StoreException e) {
+                // The caller gave up on these operations; only their use of memory matters.
+                continue;
+            }
+        }
+        closed = true;
+        if (broken) {
+            ring.close();
+        } else {
+            pool.give(ring);
+        }
+        device.release();
+    }
+}

@@ -1,0 +1,52 @@
+/**
+ * The seam to storage: files, directories, the log's mapping. Everything above reaches the outside only through {@link
+ * dev.heartwood.engine.device.Storage}, which has a simulated twin in the test kit.
+ *
+ * <p>Layer: above {@code base}, {@code os} and {@code task}. Invariants:
+ *
+ * <ol>
+ *   <li>Positions, lengths and addresses of data-file I/O are multiples of 4096; checked always.
+ *   <li>A call that returns has transferred everything; short transfers, EINTR and EAGAIN are looped over inside. A
+ *       sync that failed is not repeated.
+ *   <li>A failed call throws {@link dev.heartwood.NoSpaceException} for ENOSPC and EDQUOT, {@link
+ *       dev.heartwood.CorruptionException} when a file ends before the range that is read, and {@link
+ *       dev.heartwood.StoreIoException} with errno by name for the rest.
+ *   <li>Descriptors are close-on-exec. A store holds one for its directory, one for its lock and one for its data
+ *       file; a mapped file holds none. Rings hold one each while they are used or idle, and none once the last
+ *       storage is closed.
+ *   <li>A mapped file has its blocks allocated and its pages populated before its address is known, so that an access
+ *       does not meet a full device, nor, short of later damage to the device, an unreadable block.
+ *   <li>A small file is written beside its place, synced, renamed into place, and the directory is synced.
+ *   <li>The lock file and the data file are both locked, by open file description: another name of either is the same
+ *       lock.
+ * </ol>
+ *
+ * <p>{@link dev.heartwood.engine.device.FileStorage} is the storage of a directory. Its data file is a
+ * {@code FileDevice}, which is given its system calls ({@code DeviceCalls}: through the Foreign Function and Memory
+ * API, or through jnr-ffi) and its queues ({@code UringQueue}, or {@code ImmediateQueue}, which performs operations
+ * when they are submitted). {@code DeviceBinding} pairs them by {@link dev.heartwood.DeviceKind}. Whatever the kind, a
+ * synchronous read is a pread on the calling thread: one at a time, a ring only costs more.
+ *
+ * <p>Files in a store's directory: {@code LOCK} holds the process number of the holder in decimal; a name that ends in
+ * {@code .unfinished} is a small file whose writer died. Neither is listed. A block special file may stand in place of
+ * the data file: it has the size it has, and is opened exclusively.
+ *
+ * <p>Lock order: {@code FileStorage.stateLock}, then {@code Directory.lock} or {@code UringPool.lock}; {@code
+ * FileDevice.allocationLock} stands alone.
+ *
+ * <pre>
+ * Shared field                read        written     guarded by
+ * FileStorage.storeLock       plain       plain       stateLock
+ * FileStorage.closed          plain       plain       stateLock
+ * Directory.descriptor        volatile    volatile    lock
+ * FileDevice.descriptor       volatile    volatile    allocationLock
+ * FileDevice.size             volatile    volatile    allocationLock
+ * FileDevice.references       plain       plain       allocationLock
+ * FileDevice.discards         volatile    volatile    - (only ever set to false)
+ * UringPool.idle, users       plain       plain       lock
+ * MappedSegment.closed        volatile    CAS         -
+ * </pre>
+ *
+ * <p>{@code IoQueue}s belong to one thread at a time and guard nothing.
+ */
+package dev.heartwood.engine.device;

@@ -1,0 +1,280 @@
+package dev.heartwood.engine.extent;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.page.PageLayout;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** Hands out the extents of one data file, the lowest free one first, and grows the file when it must. Thread-safe. */
+public final class ExtentAllocator {
+    /*
+     * A bitmap, one bit per extent, and the lowest word that may have a clear bit. Low extents first keeps the file short and
+     * its used part dense.
+     *
+     * The file grows before the extents free in it fall to the reserve, by a step that doubles from 1 MiB to 64 MiB. When it
+     * cannot grow, writers are refused while compaction goes on with what is left. A refusal is not remembered: the next
+     * request asks the file system again, so the store heals once there is room.
+     *
+     * Growing happens under the lock: whoever needs an extent has to wait for it anyway.
+     */
+    private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
+    private static final int STEP_EXTENTS_MAX = (64 << 20) / PageLayout.EXTENT_BYTES;
+    private static final int RESERVE_EXTENTS_MIN = 2;
+    private static final int RESERVE_EXTENTS_MAX = 256;
+    private static final int RESERVE_SHIFT = 5;
+
+    private final BlockDevice device;
+    private final int extentsMax;
+    private final int firstExtent;
+    private final ReentrantLock lock = new ReentrantLock();
+
+    // Guarded by lock.
+    private long[] used = new long[1];
+    private int lowestWord;
+    private int allocated;
+    private int fileExtents;
+    private int stepExtents = STEP_EXTENTS_MIN;
+    /** Free extents without blocks. */
+    private final BitSet holes = new BitSet();
+
+    /**
+     * An allocator in whose file nothing is allocated yet.
+     *
+     * @param maxBytes the largest size of the file
+     * @param firstExtent the first extent that may be handed out
+     */
+    public ExtentAllocator(BlockDevice device, long maxBytes, long firstExtent) {
+        this.device = device;
+        this.extentsMax = (int) Math.min(maxBytes / PageLayout.EXTENT_BYTES, Integer.MAX_VALUE - STEP_EXTENTS_MAX);
+        if (firstExtent < 0 || firstExtent > extentsMax) {
+            throw new IllegalArgumentException("first extent " + firstExtent + " of " + extentsMax);
+        }
+        this.firstExtent = (int) firstExtent;
+        this.fileExtents = (int) Math.min(device.size() / PageLayout.EXTENT_BYTES, extentsMax);
+        this.lowestWord = this.firstExtent >>> 6;
+        while (stepExtents < STEP_EXTENTS_MAX && stepExtents < fileExtents) {
+            stepExtents <<= 1;
+        }
+    }
+
+    /** As {@link #allocate(Purpose)} for {@link Purpose#WRITE}. */
+    public int allocate() {
+        return allocate(Purpose.WRITE);
+    }
+
+    /**
+     * The lowest free extent, now in use.
+     *
+     * @throws NoSpaceException when the file may not or cannot grow and the extents left in it are reserved or used up
+     */
+    public int allocate(Purpose purpose) {
+        lock.lock();
+        try {
+            int keep = purpose == Purpose.COMPACTION ? 0 : reserve();
+            NoSpaceException refusal = null;
+            // One step may be less than the reserve lacks, after a device was full.
+            while (refusal == null && freeInFile() <= reserve()) {
+                refusal = grow();
+            }
+            if (freeInFile() <= keep) {
+                throw refusal != null ? refusal : full();
+            }
+            int extent = lowestFree();
+            set(extent);
+            return extent;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Takes an extent out of use; it may be handed out again at once.
+     *
+     * @throws IllegalStateException when it is not in use
+     */
+    public void free(int extent) {
+        lock.lock();
+        try {
+            requireAllocated(extent);
+            used[extent >>> 6] &= ~(1L << extent);
+            lowestWord = Math.min(lowestWord, extent >>> 6);
+            allocated--;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Gives the blocks of every free extent back to the file system, where they may be lost to others; those given back before are
+     * passed over. Extents may be allocated and freed meanwhile.
+     *
+     * @return how many extents were given back
+     */
+    public int discardFree() {
+        int discarded = 0;
+        for (int extent = firstExtent; ; extent++) {
+            extent = takeUndiscarded(extent);
+            if (extent < 0) {
+                return discarded;
+            }
+            // In use meanwhile, so that nobody writes what is about to be punched out.
+            try {
+                device.discard((long) extent * PageLayout.EXTENT_BYTES, PageLayout.EXTENT_BYTES);
+            } finally {
+                free(extent);
+            }
+            lock.lock();
+            try {
+                holes.set(extent, !isSet(extent));
+            } finally {
+                lock.unlock();
+            }
+            discarded++;
+        }
+    }
+
+    /** Takes the first free extent of the file from {@code from} on that still has its blocks; -1 when there is none. */
+    private int takeUndiscarded(int from) {
+        lock.lock();
+        try {
+            for (int extent = from; extent < fileExtents; extent++) {
+                if (!isSet(extent) && !holes.get(extent)) {
+                    set(extent);
+                    return extent;
+                }
+            }
+            return -1;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Marks an extent that recovery found in use.
+     *
+     * @throws IllegalStateException when it is marked already or not the allocator's to hand out
+     * @throws CorruptionException when the file is too short to hold it
+     */
+    public void markUsed(int extent) {
+        lock.lock();
+        try {
+            if (extent < firstExtent || isSet(extent)) {
+                throw new IllegalStateException("extent " + extent + " of " + device.name() + " is used twice");
+            }
+            if (extent >= fileExtents) {
+                throw new CorruptionException(
+                        device.name(),
+                        (long) extent << PageLayout.EXTENT_SHIFT,
+                        "extent",
+                        "a file of at least " + (extent + 1L) + " extents",
+                        "one of " + fileExtents);
+            }
+            set(extent);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The extents in use. */
+    public int allocatedCount() {
+        lock.lock();
+        try {
+            return allocated;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The extents that the file has room for, those below the first included. */
+    public long fileExtents() {
+        lock.lock();
+        try {
+            return fileExtents;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether an extent is in use. */
+    public boolean isAllocated(int extent) {
+        lock.lock();
+        try {
+            return isSet(extent);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireAllocated(int extent) {
+        if (!isSet(extent)) {
+            throw new IllegalStateException("extent " + extent + " of " + device.name() + " is not in use");
+        }
+    }
+
+    private int freeInFile() {
+        return fileExtents - firstExtent - allocated;
+    }
+
+    private int reserve() {
+        return Math.clamp(fileExtents >>> RESERVE_SHIFT, RESERVE_EXTENTS_MIN, RESERVE_EXTENTS_MAX);
+    }
+
+    /** Grows the file by a step, or by less when that is all there is; returns why it could not grow at all, or null. */
+    private NoSpaceException grow() {
+        int step = stepExtents;
+        while (true) {
+            int target = Math.min(fileExtents + step, extentsMax);
+            if (target <= fileExtents) {
+                return full();
+            }
+            try {
+                device.allocate((long) target * PageLayout.EXTENT_BYTES);
+                fileExtents = target;
+                stepExtents = Math.min(stepExtents << 1, STEP_EXTENTS_MAX);
+                return null;
+            } catch (NoSpaceException refusal) {
+                if (step == 1) {
+                    stepExtents = STEP_EXTENTS_MIN;
+                    return refusal;
+                }
+                step >>>= 1;
+            }
+        }
+    }
+
+    private NoSpaceException full() {
+        return new NoSpaceException(device.name() + " is full: " + allocated + " extents of " + PageLayout.EXTENT_BYTES
+                + " bytes in use, at most " + extentsMax + " in the file");
+    }
+
+    private int lowestFree() {
+        for (int word = lowestWord; ; word++) {
+            long free = word < used.length ? ~used[word] : -1L;
+            if (word == firstExtent >>> 6) {
+                free &= -1L << firstExtent;
+            }
+            if (free != 0) {
+                lowestWord = word;
+                return (word << 6) + Long.numberOfTrailingZeros(free);
+            }
+        }
+    }
+
+    private boolean isSet(int extent) {
+        int word = extent >>> 6;
+        return extent >= 0 && word < used.length && (used[word] & 1L << extent) != 0;
+    }
+
+    private void set(int extent) {
+        int word = extent >>> 6;
+        if (word >= used.length) {
+            used = Arrays.copyOf(used, Math.max(word + 1, used.length * 2));
+        }
+        used[word] |= 1L << extent;
+        holes.clear(extent);
+        allocated++;
+    }
+}

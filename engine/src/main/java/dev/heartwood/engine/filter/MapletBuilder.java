@@ -1,0 +1,233 @@
+package dev.heartwood.engine.filter;
+
+import dev.heartwood.engine.page.PageLayout;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Builds a maplet in bulk from fresh fingerprints and from existing maplets. Used once, by one thread. The sources stay the
+ * caller's and must not change or be released before {@link #build} returns.
+ */
+public final class MapletBuilder {
+    /*
+     * Fresh fingerprints are sorted in EntryBuckets; existing maplets are in order already and are only read. MapletPages writes
+     * the merged entries in the shape that MapletPlan expects to do. Rarely a page overflows; then MapletFit counts, and they are
+     * written again. Native memory: 8 bytes a fresh entry, beside the buffer it comes from, a small buffer for each maplet
+     * that is read, and an extent.
+     */
+
+    /** Entries that a maplet can have at most. */
+    public static final long ENTRIES_MAX = 1L << 28;
+
+    private static final int MAPLETS_FEW = 6;
+
+    private record Fresh(FingerprintBuffer fingerprints, int value) {}
+
+    private record Existing(Maplet maplet, int[] newValues) {}
+
+    private final MapletStorage storage;
+    private final long mapletId;
+    private final WriteMode writeMode;
+    private final List<Fresh> fresh = new ArrayList<>();
+    private final List<Existing> existing = new ArrayList<>();
+    private long entriesExpected;
+
+    /**
+     * A builder without sources.
+     *
+     * @param mapletId the maplet's id, unique in the store, and its pages' generation
+     */
+    public MapletBuilder(MapletStorage storage, long mapletId, WriteMode writeMode) {
+        this.storage = storage;
+        this.mapletId = mapletId;
+        this.writeMode = writeMode;
+    }
+
+    /** Adds every fingerprint of a buffer with one value, 0..63. */
+    public MapletBuilder add(FingerprintBuffer fingerprints, int value) {
+        requireValue(value);
+        fresh.add(new Fresh(fingerprints, value));
+        return this;
+    }
+
+    /**
+     * Adds the entries of a maplet with new values.
+     *
+     * @param newValues the new value of each old one, or -1 to drop its entries
+     */
+    public MapletBuilder add(Maplet maplet, int[] newValues) {
+        for (long rest = maplet.values(); rest != 0; rest &= rest - 1) {
+            int value = Long.numberOfTrailingZeros(rest);
+            if (value >= newValues.length || newValues[value] < -1) {
+                throw new IllegalArgumentException("no new value for value " + value);
+            }
+            if (newValues[value] >= 0) {
+                requireValue(newValues[value]);
+            }
+        }
+        existing.add(new Existing(maplet, newValues.clone()));
+        return this;
+    }
+
+    /**
+     * Says that this maplet will be merged into one with so many entries, so that its fingerprints should be long enough for
+     * that. They then take more space than they need now.
+     */
+    public MapletBuilder growthExpected(long entries) {
+        entriesExpected = entries;
+        return this;
+    }
+
+    /** The entries of all sources together, an upper bound of those of the maplet. */
+    public long entriesMax() {
+        long sum = freshCount();
+        for (Existing source : existing) {
+            for (int value = 0; value < source.newValues.length; value++) {
+                sum += source.newValues[value] >= 0 ? source.maplet.entries(value) : 0;
+            }
+        }
+        return sum;
+    }
+
+    private long freshCount() {
+        long sum = 0;
+        for (Fresh source : fresh) {
+            sum += source.fingerprints.count();
+        }
+        return sum;
+    }
+
+    /**
+     * The new values, as a bitmap, whose fingerprints in existing maplets are too short for a maplet of this size. The caller
+     * should drop them from those maplets and add fresh fingerprints of their keys instead. A maplet built regardless is correct
+     * but has too many false positives.
+     */
+    public long needsRefresh() {
+        int needed = MapletPlan.fingerprintBitsNeeded(entriesMax());
+        long values = 0;
+        for (Existing source : existing) {
+            if (source.maplet.fingerprintBits() < needed) {
+                values |= newValues(source);
+            }
+        }
+        return values;
+    }
+
+    /**
+     * Builds the maplet and hands its pages to the file. On failure nothing is left behind.
+     *
+     * @throws dev.heartwood.InsufficientMemoryException when the pool is exhausted
+     * @throws dev.heartwood.NoSpaceException when there is no extent for it
+     * @throws dev.heartwood.CorruptionException when a source is damaged
+     */
+    public Maplet build() {
+        long expected = entriesMax();
+        if (expected > ENTRIES_MAX) {
+            throw new IllegalArgumentException("a maplet of " + expected + " entries");
+        }
+        if (expected == 0) {
+            return Maplet.empty(mapletId);
+        }
+        long freshMax = freshCount();
+        try (EntryBuckets buckets = new EntryBuckets(storage.pool(), freshMax)) {
+            for (Fresh source : fresh) {
+                source.fingerprints.addTo(buckets, source.value);
+            }
+            int bitsMax = sourceBits();
+            MapletPlan upper = new MapletPlan(expected, valueBits(), growthBits(), bitsMax);
+            // One bit more than the upper bound asks for: more pages than planned may allow it.
+            int sortBits = Math.max(Math.min(upper.shape(1).fingerprintBits + 1, bitsMax), buckets.bucketBits());
+            long entries = expected - freshMax + buckets.sort(sortBits);
+            MapletPlan plan =
+                    new MapletPlan(entries, valueBits(), growthBits(), Math.min(sortBits, bitsMax));
+            Maplet maplet = write(buckets, plan.shape(1));
+            return maplet != null ? maplet : write(buckets, new MapletFit(bits -> open(buckets, bits), plan).shape());
+        }
+    }
+
+    /** The maplet in a shape; null when a page has not enough room in it. */
+    private Maplet write(EntryBuckets buckets, MapletShape shape) {
+        try (MapletPages pages = new MapletPages(storage, mapletId, writeMode, shape);
+                SortedEntries entries = open(buckets, shape.fingerprintBits)) {
+            return pages.write(entries);
+        }
+    }
+
+    /** All entries, from the first on, with fingerprints of {@code bits} bits. */
+    private SortedEntries open(EntryBuckets buckets, int bits) {
+        List<SortedEntries> sources = new ArrayList<>();
+        try {
+            if (!fresh.isEmpty()) {
+                sources.add(buckets.cursor(bits));
+            }
+            for (Existing source : existing) {
+                if (newValues(source) != 0) {
+                    MapletCursor cursor =
+                            new MapletCursor(storage.file(), source.maplet, storage.pool(), chunkPages(existing.size()));
+                    sources.add(remapped(cursor, source, bits));
+                }
+            }
+            return sources.size() == 1 ? sources.getFirst() : new EntryMerge(sources);
+        } catch (RuntimeException e) {
+            sources.forEach(SortedEntries::close);
+            throw e;
+        }
+    }
+
+    /** Pages to read at once of each of so many maplets: half an extent, or less of many. */
+    public static int chunkPages(int maplets) {
+        return maplets <= MAPLETS_FEW ? PageLayout.EXTENT_PAGES / 2 : PageLayout.EXTENT_PAGES / 8;
+    }
+
+    private static RemappedMaplet remapped(MapletCursor cursor, Existing source, int bits) {
+        try {
+            return new RemappedMaplet(cursor, source.newValues, source.maplet.fingerprintBits() - bits);
+        } catch (RuntimeException e) {
+            cursor.close();
+            throw e;
+        }
+    }
+
+    /** The longest fingerprints that all sources have. */
+    private int sourceBits() {
+        int bits = FilterLayout.FINGERPRINT_BITS_MAX;
+        for (Existing source : existing) {
+            if (newValues(source) != 0) {
+                bits = Math.min(bits, source.maplet.fingerprintBits());
+            }
+        }
+        return bits;
+    }
+
+    private int growthBits() {
+        return entriesExpected == 0 ? 0 : MapletPlan.fingerprintBitsNeeded(entriesExpected);
+    }
+
+    private int valueBits() {
+        long values = 1;
+        for (Fresh source : fresh) {
+            values |= 1L << source.value;
+        }
+        for (Existing source : existing) {
+            values |= newValues(source);
+        }
+        int valueMax = Long.SIZE - 1 - Long.numberOfLeadingZeros(values);
+        return Integer.SIZE - Integer.numberOfLeadingZeros(valueMax);
+    }
+
+    /** The new values that occur, as a bitmap. */
+    private static long newValues(Existing source) {
+        long values = 0;
+        for (long rest = source.maplet.values(); rest != 0; rest &= rest - 1) {
+            int value = source.newValues[Long.numberOfTrailingZeros(rest)];
+            values |= value < 0 ? 0 : 1L << value;
+        }
+        return values;
+    }
+
+    private static void requireValue(int value) {
+        if (value < 0 || value >= Long.SIZE) {
+            throw new IllegalArgumentException("value " + value + " is not in 0..63");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package dev.heartwood.engine.filter;
+
+/**
+ * Chooses the shape of a maplet from the number of its entries: as long a fingerprint as fits an entry's share of the space.
+ *
+ * @param entries how many entries the maplet will have
+ * @param valueBits the bits of its largest value
+ * @param fingerprintBitsMin what growth later on will need, or 0
+ * @param fingerprintBitsMax what the sources have
+ */
+record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int fingerprintBitsMax) {
+    /*
+     * An entry has 12 bits of remainder and value in a large maplet, and at least 8 of them are remainder. Where a page or two
+     * is the whole maplet, longer fingerprints cost little and spare reading keys again when it is merged into a large one.
+     *
+     * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(m), z = sqrt(2 ln P).
+     * The first guess at P allows for that; MapletFit then counts.
+     */
+    private static final int ENTRY_BITS = 12;
+    private static final int ENTRY_BITS_SMALL = 16;
+    private static final int ENTRY_BITS_ONE_PAGE = 24;
+    private static final int REMAINDER_BITS_MIN = 8;
+    private static final long SMALL_ENTRIES_MAX = 1 << 16;
+    private static final int SPILL_SLOTS = 24;
+    private static final double TWICE_NATURAL_LOG_OF_2 = 1.3863;
+
+    /** Entries per false positive, at least, in a maplet that keeps the promise: 2^7, that is 0.8 %. */
+    static final int FALSE_POSITIVE_SHIFT = 7;
+
+    /** The fingerprint bits without which a maplet of {@code entries} has too many false positives. */
+    static int fingerprintBitsNeeded(long entries) {
+        return Math.clamp(
+                ceilingLog2(entries) + FALSE_POSITIVE_SHIFT,
+                FilterLayout.FINGERPRINT_BITS_MIN,
+                FilterLayout.FINGERPRINT_BITS_MAX);
+    }
+
+    /** The shape with at least {@code pagesMin} pages. */
+    MapletShape shape(int pagesMin) {
+        int entryBits = preferredEntryBits();
+        int fingerprintBits = Math.min(fingerprintBits(entryBits, pagesMin), fingerprintBitsMax);
+        while (fingerprintBits < Math.min(fingerprintBitsMin, fingerprintBitsMax)
+                && entryBits < FilterLayout.ENTRY_BITS_MAX) {
+            entryBits++;
+            fingerprintBits = Math.min(fingerprintBits(entryBits, pagesMin), fingerprintBitsMax);
+        }
+        // Shorter entries when the fingerprints are shorter than the entries could tell apart.
+        while (entryBits > valueBits + 1 && fingerprintBits(entryBits - 1, pagesMin) >= fingerprintBits) {
+            entryBits--;
+        }
+        int remainderBits = Math.min(entryBits - valueBits, fingerprintBits - FilterLayout.BLOCK_SHIFT);
+        return new MapletShape(
+                fingerprintBits, remainderBits, valueBits, pages(remainderBits + valueBits, pagesMin));
+    }
+
+    private int preferredEntryBits() {
+        int least = valueBits + REMAINDER_BITS_MIN;
+        if (entries >= SMALL_ENTRIES_MAX) {
+            return Math.max(ENTRY_BITS, least);
+        }
+        return entries < pageEntries(ENTRY_BITS_ONE_PAGE, 0) ? ENTRY_BITS_ONE_PAGE : ENTRY_BITS_SMALL;
+    }
+
+    /** The longest fingerprint that entries of this width tell apart. */
+    private int fingerprintBits(int entryBits, int pagesMin) {
+        long blocksTotal = (long) pages(entryBits, pagesMin) * FilterLayout.quotientBlocks(entryBits);
+        return FilterLayout.BLOCK_SHIFT + entryBits - valueBits + floorLog2(blocksTotal);
+    }
+
+    private int pages(int entryBits, int pagesMin) {
+        int pages = 1;
+        if (entries > pageEntries(entryBits, 0)) {
+            int few = (int) (entries / FilterLayout.slots(entryBits)) + 1;
+            pages = (int) (entries / pageEntries(entryBits, floorLog2(few) + 1)) + 1;
+        }
+        return Math.max(pages, pagesMin);
+    }
+
+    /** The entries of an average page when the fullest of 2^pagesLog2 has as many as fit. */
+    private static int pageEntries(int entryBits, int pagesLog2) {
+        double half = Math.sqrt(TWICE_NATURAL_LOG_OF_2 * pagesLog2) / 2;
+        double root = Math.sqrt(half * half + FilterLayout.slots(entryBits) - SPILL_SLOTS) - half;
+        return (int) (root * root);
+    }
+
+    private static int floorLog2(long number) {
+        return Long.SIZE - 1 - Long.numberOfLeadingZeros(number);
+    }
+
+    private static int ceilingLog2(long number) {
+        return number <= 1 ? 0 : floorLog2(number - 1) + 1;
+    }
+}

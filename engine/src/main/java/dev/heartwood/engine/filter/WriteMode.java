@@ -1,0 +1,9 @@
+package dev.heartwood.engine.filter;
+
+/** How the pages of a maplet reach the device. */
+public enum WriteMode {
+    /** They enter the cache as dirty and are written back later. */
+    CACHED,
+    /** They are written to the device at once and stay out of the cache; for big merges. */
+    THROUGH
+}

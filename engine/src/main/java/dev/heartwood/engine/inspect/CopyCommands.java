@@ -1,0 +1,96 @@
+package dev.heartwood.engine.inspect;
+
+import dev.heartwood.BackupReport;
+import dev.heartwood.ByteSize;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Environment;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreIoException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.salvage.Salvage;
+import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.engine.verify.OpenedStore;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** The commands {@code backup FROM TO} and {@code salvage FROM TO}. */
+final class CopyCommands {
+    private static final ByteSize MEMORY = ByteSize.mib(256);
+
+    private final PrintStream out;
+    private final PrintStream err;
+
+    CopyCommands(PrintStream out, PrintStream err) {
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Opens a store as its owner would, which replays its log, and makes a backup of it. */
+    int backup(Storage from, Path to) {
+        Path directory = from.directory();
+        StoreOptions options;
+        try (from;
+                OpenedStore closed = new OpenedStore(from)) {
+            if (closed.newest() == null) {
+                throw closed.view().copies()[0].damage();
+            }
+            options = StoreOptions.parse(closed.newest().options());
+        }
+        try (Environment environment = environment();
+                KeyValueStore store = environment.open(
+                        directory, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
+            BackupReport report = store.backup(to);
+            out.printf(
+                    Locale.ROOT,
+                    "checkpoint %,d: %,d pages, of which %,d were copied, verified%n",
+                    report.checkpoint(),
+                    report.pages(),
+                    report.pagesCopied());
+            return Main.CLEAN;
+        } catch (CorruptionException e) {
+            err.println(e.getMessage() + "; salvage copies what can be read");
+            return Main.DAMAGED;
+        } catch (NoSpaceException | StoreIoException e) {
+            err.println(e.getMessage());
+            return Main.CANNOT_WRITE;
+        }
+    }
+
+    /** Copies what can be read; says on standard output what cannot. */
+    int salvage(Storage from, Path to) {
+        try (Environment environment = environment();
+                Storage target = new FileStorage(to, DeviceKind.POSIX, IoMode.BUFFERED)) {
+            SalvageReport report = Salvage.run(
+                    from,
+                    target,
+                    options -> environment.open(to, options),
+                    out::println,
+                    new PrintedProgress(err, Clock.SYSTEM));
+            out.printf(
+                    Locale.ROOT,
+                    "%,d records and %,d writes of the log copied, %,d of them maybe older than they should be; %,d losses%n",
+                    report.records(),
+                    report.logEntries(),
+                    report.suspects(),
+                    report.losses());
+            return report.losses() == 0 ? Main.CLEAN : Main.DAMAGED;
+        } catch (NoSpaceException e) {
+            err.println(e.getMessage() + "; what was copied is incomplete and no store");
+            return Main.CANNOT_WRITE;
+        }
+    }
+
+    private static Environment environment() {
+        return EngineEnvironment.open(EnvironmentOptions.builder().memory(MEMORY).build());
+    }
+}

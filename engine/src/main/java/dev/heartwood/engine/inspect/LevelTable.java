@@ -1,0 +1,53 @@
+package dev.heartwood.engine.inspect;
+
+import dev.heartwood.engine.trunk.TreeWalk.BundleView;
+import dev.heartwood.engine.trunk.TreeWalk.Node;
+import dev.heartwood.engine.trunk.TreeWalk.RunView;
+import dev.heartwood.engine.verify.Tree;
+import java.util.HashSet;
+import java.util.Set;
+
+/** The tree as a table with a row for each level, the root's first. */
+final class LevelTable {
+    private LevelTable() {}
+
+    static Table of(Tree tree) {
+        Table table = new Table()
+                .row("level", "nodes", "pivots", "bundles", "unsettled", "runs", "branches", "branch pages", "active data");
+        int height = tree.nodes().stream().mapToInt(Node::height).max().orElse(-1);
+        for (int level = height; level >= 0; level--) {
+            addLevel(tree, level, level == height ? "root" : level == 0 ? "leaves" : "height " + level, table);
+        }
+        return table;
+    }
+
+    private static void addLevel(Tree tree, int level, String name, Table table) {
+        int nodes = 0;
+        int pivots = 0;
+        int bundles = 0;
+        int unsettled = 0;
+        int runs = 0;
+        long pages = 0;
+        long active = 0;
+        Set<Long> branches = new HashSet<>();
+        for (Node node : tree.nodes()) {
+            if (node.height() != level) {
+                continue;
+            }
+            nodes++;
+            pivots += node.pivots().size();
+            active += node.activeBytes();
+            for (BundleView bundle : node.bundles()) {
+                bundles++;
+                unsettled += bundle.settled() ? 0 : 1;
+                runs += bundle.runCount();
+                for (RunView run : bundle.runs()) {
+                    if (run.branch() != null && branches.add(run.branch().id())) {
+                        pages += run.branch().pageCount();
+                    }
+                }
+            }
+        }
+        table.row(name, nodes, pivots, bundles, unsettled, runs, branches.size(), pages, Table.bytes(active));
+    }
+}

@@ -1,0 +1,197 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.device.Storage;
+import java.util.List;
+
+/**
+ * Walks the records of one lane of one generation, from its first segment to the first byte that is not a valid record. One
+ * thread. Only the current segment is mapped.
+ */
+final class LaneReader implements AutoCloseable {
+    /*
+     * Where a segment is followed by another, the other says where this one's records end; the records must reach exactly to
+     * there. The last segment ends with its first invalid record. Segment numbers must have no hole.
+     */
+    private final Storage storage;
+    private final List<LogScan.Segment> segments;
+    private final LogGeneration generation;
+    private final BatchPayload batch = new BatchPayload();
+
+    private int current = -1;
+    private MappedFile mapped;
+    private int seed;
+    private long offset;
+    private long next;
+    private boolean ended;
+    private long lsn;
+    private long sequence;
+    private long sequenceLast = -1;
+    private long durableLsn;
+
+    LaneReader(Storage storage, LogGeneration generation, List<LogScan.Segment> segments) {
+        this.storage = storage;
+        this.generation = generation;
+        this.segments = segments;
+        this.lsn = generation.firstLsn() - 1;
+    }
+
+    /**
+     * Moves to the next record; false at the end of the lane.
+     *
+     * @throws dev.heartwood.CorruptionException for a record with a valid checksum that cannot be
+     */
+    boolean next() {
+        if (ended) {
+            return false;
+        }
+        if (current < 0 && !openNext()) {
+            return end();
+        }
+        offset = next;
+        while (offset == followingPreviousEnd()) {
+            openNext();
+            offset = next;
+        }
+        long address = mapped.address() + offset;
+        long available = Math.min(mapped.length(), followingPreviousEnd()) - offset;
+        if (!LogRecord.isPlausible(address, available) || !LogRecord.isIntact(address, seed)) {
+            return end();
+        }
+        take(address);
+        next = offset + LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
+        return true;
+    }
+
+    private void take(long address) {
+        long recordLsn = LogRecord.lsn(address);
+        if (recordLsn <= lsn) {
+            throw LogScan.damaged(file(), offset, "an LSN above " + lsn, "LSN " + recordLsn);
+        }
+        lsn = recordLsn;
+        durableLsn = Math.max(durableLsn, LogRecord.durableLsn(address));
+        if (durableLsn >= lsn) {
+            throw LogScan.damaged(file(), offset, "a record durable after it was written", "the contrary");
+        }
+        if (isMark()) {
+            return;
+        }
+        sequence = LogRecord.sequence(address);
+        if (sequence <= sequenceLast) {
+            throw LogScan.damaged(file(), offset, "a sequence above " + sequenceLast, "sequence " + sequence);
+        }
+        sequenceLast = sequence;
+        if (LogRecord.kind(address) == LogLayout.KIND_BATCH) {
+            int count = LogRecord.batchCount(address);
+            int found = batch.count(LogRecord.batchPayload(address), LogRecord.batchPayloadLength(address));
+            if (found != count || sequence + count < sequence) {
+                throw LogScan.damaged(file(), offset, "a batch of " + count, "one of " + found);
+            }
+            sequenceLast = Math.max(sequence, sequence + count - 1);
+        }
+    }
+
+    private boolean openNext() {
+        int following = current + 1;
+        if (segments.get(following).header().index() != following) {
+            return false;
+        }
+        close();
+        current = following;
+        LogScan.Segment segment = segments.get(current);
+        mapped = storage.openMappedExisting(segment.file());
+        if (mapped.length() != segment.header().segmentBytes()) {
+            throw LogScan.damaged(
+                    segment.file(), 0, "the length seen before", "a file of " + mapped.length() + " bytes");
+        }
+        seed = segment.header().seed();
+        durableLsn = Math.max(durableLsn, segment.header().durableLsn());
+        next = LogLayout.HEADER_BYTES;
+        return true;
+    }
+
+    /** Where the following segment says that this one's records end; beyond everything when there is none. */
+    private long followingPreviousEnd() {
+        int following = current + 1;
+        return following < segments.size() && segments.get(following).header().index() == following
+                ? segments.get(following).header().previousEnd()
+                : Long.MAX_VALUE;
+    }
+
+    private boolean end() {
+        ended = true;
+        return false;
+    }
+
+    /** Whether the lane has later segments than the one it ended in, which then ended too early. */
+    boolean isCutShort() {
+        return current + 1 < segments.size();
+    }
+
+    /** Searches what lies behind the end of this lane for valid records; called once at the end. */
+    TailSearch searchBehindEnd() {
+        TailSearch search = new TailSearch(lsn);
+        if (current >= 0) {
+            search.search(file(), mapped, seed, offset);
+        }
+        close();
+        for (int i = current + 1; i < segments.size(); i++) {
+            LogScan.Segment segment = segments.get(i);
+            search.claim(segment.header().durableLsn());
+            try (MappedFile later = storage.openMappedExisting(segment.file())) {
+                search.search(segment.file(), later, segment.header().seed(), LogLayout.HEADER_BYTES);
+            }
+        }
+        return search;
+    }
+
+    /** The file of the current record, or the one in which the lane ended. */
+    String file() {
+        return segments.get(Math.max(current, 0)).file();
+    }
+
+    /** The offset of the current record, or the one at which the lane ended. */
+    long offset() {
+        return offset;
+    }
+
+    LogGeneration generation() {
+        return generation;
+    }
+
+    /** The address of the current record, until the next call. */
+    long address() {
+        return mapped.address() + offset;
+    }
+
+    boolean isMark() {
+        return LogRecord.kind(address()) == LogLayout.KIND_MARK;
+    }
+
+    /** The LSN of the current record; at the end that of the last one, or the one before the generation's first. */
+    long lsn() {
+        return lsn;
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    /** The last sequence number that the current record takes. */
+    long sequenceLast() {
+        return sequenceLast;
+    }
+
+    /** The greatest LSN that a record or header so far calls durable. */
+    long durableLsn() {
+        return durableLsn;
+    }
+
+    @Override
+    public void close() {
+        if (mapped != null) {
+            mapped.close();
+            mapped = null;
+        }
+    }
+}

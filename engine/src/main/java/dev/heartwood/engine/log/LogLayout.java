@@ -1,0 +1,121 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.engine.page.PageLayout;
+
+/**
+ * Where things are in a segment of the log.
+ *
+ * <pre>
+ *  0              4096           8192                                              segmentBytes
+ *  +--------------+--------------+----------+----------+-----+----------+----------------+
+ *  | header page  | header page  | record   | record   | ... | record   | not a record   |
+ *  | number 0     | number 1     | 8-aligned|          |     |          |                |
+ *  +--------------+--------------+----------+----------+-----+----------+----------------+
+ *
+ *  header page, after the 32 bytes that every page begins with
+ *  32       36     40           44             48      56            64              72     80
+ *  +--------+------+------------+--------------+-------+-------------+---------------+------+------
+ *  | format | lane | lane count | boot id size | index | file number | segment bytes | salt | life
+ *  +--------+------+------------+--------------+-------+-------------+---------------+------+------
+ *  88                     96               104    112                   120            128       136
+ *  +----------------------+----------------+------+---------------------+--------------+---------+--------+
+ *  | generation first LSN | life first LSN | lost | previous generation | previous end | durable | boot id|
+ *  +----------------------+----------------+------+---------------------+--------------+---------+--------+
+ *
+ *  record
+ *  0       4        8     16         24     25           28         32
+ *  +-------+--------+-----+----------+------+------------+----------+-----+-------+
+ *  | check | length | LSN | sequence | kind | key length | unsynced | key | value |      put, delete, merge
+ *  +-------+--------+-----+----------+------+------------+----------+-----+-------+
+ *  | check | length | LSN | sequence | kind | 0          | unsynced | count | batch payload |   batch
+ *  +-------+--------+-----+----------+------+------------+----------+-------+---------------+
+ * </pre>
+ */
+final class LogLayout {
+    /** The version of all this, raised with every change that an older reader would misread. */
+    static final int FORMAT = 1;
+
+    /** Guards against a segment of another format. */
+    static final int HEADER_FORMAT = PageLayout.BODY;
+    static final int HEADER_LANE = HEADER_FORMAT + 4;
+    static final int HEADER_LANE_COUNT = HEADER_LANE + 4;
+    static final int HEADER_BOOT_ID_BYTES = HEADER_LANE_COUNT + 4;
+    /** The segment's place among those of its lane and generation, from 0: guards against a missing segment. */
+    static final int HEADER_INDEX = HEADER_BOOT_ID_BYTES + 4;
+    /** The number in the file's name: guards against a file put in the place of another. */
+    static final int HEADER_FILE_NUMBER = HEADER_INDEX + 8;
+    /** Guards against a file cut or extended. */
+    static final int HEADER_SEGMENT_BYTES = HEADER_FILE_NUMBER + 8;
+    /** Guards against records of an earlier use of the file. */
+    static final int HEADER_SALT = HEADER_SEGMENT_BYTES + 8;
+    static final int HEADER_LIFE = HEADER_SALT + 8;
+    static final int HEADER_GENERATION_FIRST_LSN = HEADER_LIFE + 8;
+    static final int HEADER_LIFE_FIRST_LSN = HEADER_GENERATION_FIRST_LSN + 8;
+    /** How many LSNs the recovery at the start of this life found missing and accepted. */
+    static final int HEADER_LOST = HEADER_LIFE_FIRST_LSN + 8;
+    /** The last generation before this one that holds records; guards against a missing generation. */
+    static final int HEADER_PREVIOUS_GENERATION = HEADER_LOST + 8;
+    /** Where the records of the lane's previous segment end; guards against records lost at its end. */
+    static final int HEADER_PREVIOUS_END = HEADER_PREVIOUS_GENERATION + 8;
+    /** Every LSN up to this one was durable when the header was written. */
+    static final int HEADER_DURABLE = HEADER_PREVIOUS_END + 8;
+    static final int HEADER_BOOT_ID = HEADER_DURABLE + 8;
+    static final int BOOT_ID_BYTES_MAX = 64;
+
+    /** The header is stored twice, as pages 0 and 1 of the file. */
+    static final int HEADER_COPIES = 2;
+    /** Where records begin. */
+    static final int HEADER_BYTES = HEADER_COPIES * PageLayout.PAGE_BYTES;
+
+    /** CRC-32C of bytes 4..length, exclusive-or the segment's seed: guards against torn records, rot and stale records. */
+    static final int RECORD_CHECKSUM = 0;
+    /** The bytes of the record from its first to its last, without the padding to the next. */
+    static final int RECORD_LENGTH = RECORD_CHECKSUM + 4;
+    static final int RECORD_LSN = RECORD_LENGTH + 4;
+    static final int RECORD_SEQUENCE = RECORD_LSN + 8;
+    /** The kind in the low byte, the key's length in the other three. */
+    static final int RECORD_KIND = RECORD_SEQUENCE + 8;
+    /** The record's LSN less the LSN up to which everything was durable when it was written. */
+    static final int RECORD_UNSYNCED = RECORD_KIND + 4;
+    static final int RECORD_PAYLOAD = RECORD_UNSYNCED + 4;
+    static final int RECORD_ALIGNMENT = 8;
+
+    /** A batch: the count of its entries and then {@link BatchPayload}. */
+    static final int KIND_BATCH = 16;
+    /** No entry; says only what is durable. */
+    static final int KIND_MARK = 17;
+    static final int BATCH_COUNT_BYTES = 4;
+    /** In {@link #RECORD_UNSYNCED}: nothing is said about durability. */
+    static final int UNSYNCED_UNKNOWN = -1;
+
+    /** The longest payload of one record. */
+    static final long PAYLOAD_BYTES_MAX = Integer.MAX_VALUE - 4096;
+    static final int KEY_BYTES_MAX = 1 << 16;
+    static final int LANES_MAX = 1 << 12;
+
+    static {
+        if (HEADER_BOOT_ID != 136
+                || HEADER_BOOT_ID + BOOT_ID_BYTES_MAX > PageLayout.PAGE_BYTES
+                || RECORD_PAYLOAD != 32
+                || HEADER_BYTES % RECORD_ALIGNMENT != 0
+                || RECORD_LSN % 8 != 0) {
+            throw new AssertionError("log layout");
+        }
+    }
+
+    private LogLayout() {}
+
+    /** The bytes of a record in its segment, with the padding after it. */
+    static long recordBytes(long payloadBytes) {
+        return align(RECORD_PAYLOAD + payloadBytes, RECORD_ALIGNMENT);
+    }
+
+    /** The smallest length of a segment that holds a record of this size and a mark. */
+    static long segmentBytes(long recordBytes) {
+        return align(HEADER_BYTES + recordBytes + RECORD_PAYLOAD, PageLayout.PAGE_BYTES);
+    }
+
+    static long align(long bytes, int alignment) {
+        return bytes + alignment - 1 & -alignment;
+    }
+}

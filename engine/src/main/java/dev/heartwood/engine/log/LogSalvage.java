@@ -1,0 +1,161 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.device.Storage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Delivers what can be read of a log, also of one that recovery refuses. A sound log is replayed as recovery replays it. Of a
+ * damaged one every record with a valid checksum counts, in the order of sequences within a generation; batches are whole all
+ * the same, being single records. Changes nothing. One thread.
+ */
+public final class LogSalvage {
+    private final Storage storage;
+    private final ReplaySink sink;
+    private final Consumer<String> lost;
+    private final BatchPayload batch = new BatchPayload();
+
+    private LogSalvage(Storage storage, ReplaySink sink, Consumer<String> lost) {
+        this.storage = storage;
+        this.sink = sink;
+        this.lost = lost;
+    }
+
+    /**
+     * Delivers the records of the generations after the checkpoint's; {@code lost} is told of what cannot be read. Which keys that
+     * had is not known.
+     */
+    public static void run(
+            Storage storage, long storeId, long checkpointGeneration, ReplaySink sink, Consumer<String> lost) {
+        LogScan scan = new LogScan(storage, storeId, checkpointGeneration);
+        LogSalvage salvage = new LogSalvage(storage, sink, lost);
+        LogSurvey survey;
+        try {
+            scan.run();
+            survey = new LogSurvey(storage, scan, checkpointGeneration);
+            survey.run();
+        } catch (StoreException damage) {
+            lost.accept("log: " + damage.getMessage());
+            scan.generations().forEach(salvage::deliver);
+            return;
+        }
+        new LogReplay(storage, sink).run(survey);
+    }
+
+    private void deliver(LoggedGeneration generation) {
+        List<Lane> lanes = new ArrayList<>();
+        try {
+            for (List<LogScan.Segment> segments : generation.lanes()) {
+                lanes.add(new Lane(segments));
+            }
+            lanes.removeIf(lane -> !lane.next());
+            while (!lanes.isEmpty()) {
+                Lane least = lanes.getFirst();
+                for (Lane lane : lanes) {
+                    least = lane.sequence() < least.sequence() ? lane : least;
+                }
+                deliver(least.address());
+                if (!least.next()) {
+                    lanes.remove(least);
+                }
+            }
+        } finally {
+            lanes.forEach(Lane::close);
+        }
+    }
+
+    private void deliver(long address) {
+        long sequence = LogRecord.sequence(address);
+        if (LogRecord.kind(address) != LogLayout.KIND_BATCH) {
+            long key = address + LogLayout.RECORD_PAYLOAD;
+            int keyLength = LogRecord.keyLength(address);
+            int valueLength = LogRecord.length(address) - LogLayout.RECORD_PAYLOAD - keyLength;
+            sink.entry(sequence, (byte) LogRecord.kind(address), key, keyLength, key + keyLength, valueLength);
+            return;
+        }
+        int count = LogRecord.batchCount(address);
+        sink.beginBatch(sequence, count);
+        batch.reset(LogRecord.batchPayload(address), LogRecord.batchPayloadLength(address));
+        for (int i = 0; batch.next(); i++) {
+            sink.entry(
+                    sequence + i, batch.kind, batch.keyAddress, batch.keyLength, batch.valueAddress, batch.valueLength);
+        }
+        sink.endBatch();
+    }
+
+    /** The valid records of one lane, whatever lies between them. */
+    private final class Lane implements AutoCloseable {
+        private final List<LogScan.Segment> segments;
+        private int current = -1;
+        private MappedFile mapped;
+        private int seed;
+        private long at;
+        private long next;
+        private long lsn;
+
+        Lane(List<LogScan.Segment> segments) {
+            this.segments = segments;
+        }
+
+        /** Moves to the next record that is not a mark. */
+        boolean next() {
+            while (mapped != null || openNext()) {
+                if (findInSegment()) {
+                    next = at + LogLayout.align(LogRecord.length(address()), LogLayout.RECORD_ALIGNMENT);
+                    lsn = LogRecord.lsn(address());
+                    if (LogRecord.kind(address()) != LogLayout.KIND_MARK) {
+                        return true;
+                    }
+                } else {
+                    close();
+                }
+            }
+            return false;
+        }
+
+        private boolean findInSegment() {
+            for (at = next; at + LogLayout.RECORD_PAYLOAD <= mapped.length(); at += LogLayout.RECORD_ALIGNMENT) {
+                if (LogRecord.isPlausible(address(), mapped.length() - at)
+                        && LogRecord.lsn(address()) > lsn
+                        && LogRecord.isIntact(address(), seed)) {
+                    if (at > next) {
+                        lost.accept("log: " + (at - next) + " bytes at offset " + next + " of " + segments.get(current).file()
+                                + ", before the record with LSN " + LogRecord.lsn(address()));
+                    }
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private boolean openNext() {
+            if (current + 1 >= segments.size()) {
+                return false;
+            }
+            LogScan.Segment segment = segments.get(++current);
+            mapped = storage.openMappedExisting(segment.file());
+            seed = segment.header().seed();
+            next = LogLayout.HEADER_BYTES;
+            return true;
+        }
+
+        long address() {
+            return mapped.address() + at;
+        }
+
+        long sequence() {
+            return LogRecord.sequence(address());
+        }
+
+        @Override
+        public void close() {
+            if (mapped != null) {
+                mapped.close();
+                mapped = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.device.Storage;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The segment files that hold nothing needed: some mapped and ready, some to be used again, and new ones. Thread-safe. */
+final class SegmentPool {
+    /*
+     * A file is used again at its own length only, so a header always tells the length of its file. The fields are guarded by
+     * this pool's monitor; files are made, mapped and deleted outside of it.
+     */
+    private static final int IDLE_MAX = 8;
+
+    /** A file with its mapping. */
+    record Mapped(LogScan.Spare place, MappedFile file) {}
+
+    private final Storage storage;
+    private final LogOptions options;
+    private final List<Mapped> ready = new ArrayList<>();
+    private final List<LogScan.Spare> idle = new ArrayList<>();
+    private long lastNumber;
+    /** True at first: the entries of files that an earlier life made may not be durable. */
+    private boolean directoryChanged = true;
+
+    SegmentPool(Storage storage, LogOptions options, LogScan scan) {
+        this.storage = storage;
+        this.options = options;
+        this.lastNumber = scan.lastNumber();
+        this.idle.addAll(scan.spares());
+    }
+
+    /**
+     * A mapped segment of at least {@code bytesMin} bytes, preferably of {@code bytes}.
+     *
+     * @throws NoSpaceException when there is none and none can be made
+     */
+    Mapped take(long bytes, long bytesMin) {
+        Mapped mapped = takeReady(bytesMin);
+        if (mapped != null) {
+            return mapped;
+        }
+        try {
+            return make(bytes);
+        } catch (NoSpaceException e) {
+            LogScan.Spare smaller = takeIdle(bytesMin);
+            if (smaller != null) {
+                return map(smaller);
+            }
+            if (bytesMin < bytes) {
+                return make(bytesMin);
+            }
+            throw e;
+        }
+    }
+
+    /** Makes sure that {@code count} segments of at least {@code bytes} are ready. */
+    void prepare(int count, long bytes) {
+        while (readyCount(bytes) < count) {
+            Mapped mapped = make(bytes);
+            synchronized (this) {
+                ready.add(mapped);
+            }
+        }
+    }
+
+    private synchronized int readyCount(long bytes) {
+        int count = 0;
+        for (Mapped mapped : ready) {
+            count += mapped.place().bytes() >= bytes ? 1 : 0;
+        }
+        return count;
+    }
+
+    private synchronized Mapped takeReady(long bytesMin) {
+        for (int i = 0; i < ready.size(); i++) {
+            if (ready.get(i).place().bytes() >= bytesMin) {
+                return ready.remove(i);
+            }
+        }
+        return null;
+    }
+
+    private synchronized LogScan.Spare takeIdle(long bytesMin) {
+        for (int i = idle.size() - 1; i >= 0; i--) {
+            if (idle.get(i).bytes() >= Math.max(bytesMin, 4L * LogLayout.HEADER_BYTES / 2)) {
+                return idle.remove(i);
+            }
+        }
+        return null;
+    }
+
+    private Mapped make(long bytes) {
+        LogScan.Spare used = takeIdle(bytes);
+        if (used != null) {
+            return map(used);
+        }
+        long number;
+        synchronized (this) {
+            number = ++lastNumber;
+        }
+        LogScan.Spare fresh = new LogScan.Spare(SegmentName.of(number), number, bytes);
+        MappedFile file = storage.openMapped(fresh.file(), bytes);
+        synchronized (this) {
+            directoryChanged = true;
+        }
+        return new Mapped(fresh, file);
+    }
+
+    private Mapped map(LogScan.Spare spare) {
+        try {
+            return new Mapped(spare, storage.openMapped(spare.file(), spare.bytes()));
+        } catch (Throwable e) {
+            synchronized (this) {
+                idle.add(spare);
+            }
+            throw e;
+        }
+    }
+
+    /** Takes back a mapped segment that was not used. */
+    synchronized void giveBack(Mapped mapped) {
+        ready.add(mapped);
+    }
+
+    /** Takes a file whose contents are no longer needed, to use it again or to delete it. */
+    void recycle(LogScan.Spare spare, long bytesWanted) {
+        synchronized (this) {
+            boolean fits = spare.bytes() <= options.segmentBytesMax() && spare.bytes() >= bytesWanted / 2;
+            if (fits && idle.size() < IDLE_MAX) {
+                idle.add(spare);
+                return;
+            }
+        }
+        storage.delete(spare.file());
+    }
+
+    /** Deletes what is beyond the pool's size. */
+    void trim(long bytesWanted) {
+        List<LogScan.Spare> all;
+        synchronized (this) {
+            all = new ArrayList<>(idle);
+            idle.clear();
+        }
+        for (LogScan.Spare spare : all) {
+            recycle(spare, bytesWanted);
+        }
+    }
+
+    /** Makes new files survive the loss of power. */
+    void syncDirectory() {
+        synchronized (this) {
+            if (!directoryChanged) {
+                return;
+            }
+            directoryChanged = false;
+        }
+        storage.syncDirectory();
+    }
+
+    /** The bytes of the files here. */
+    synchronized long bytes() {
+        long bytes = 0;
+        for (Mapped mapped : ready) {
+            bytes += mapped.place().bytes();
+        }
+        for (LogScan.Spare spare : idle) {
+            bytes += spare.bytes();
+        }
+        return bytes;
+    }
+
+    synchronized void close() {
+        for (Mapped mapped : ready) {
+            mapped.file().close();
+        }
+        ready.clear();
+    }
+}

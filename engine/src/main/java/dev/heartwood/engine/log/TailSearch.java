@@ -1,0 +1,69 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.engine.device.MappedFile;
+
+/** Looks for valid records behind the end of a lane: what tells damage from a torn tail. One thread. */
+final class TailSearch {
+    /*
+     * Every aligned offset is a candidate. Length, kind and LSN rule out nearly all of them, among them every record of an
+     * earlier use of the file, whose LSN is lower. The checksums of the rest may cover CHECKED_TIMES the segment's length; a
+     * file that needs more was made to.
+     */
+    private static final long CHECKED_TIMES = 64;
+
+    private final long lsnAbove;
+    private long durableLsn;
+    private String file;
+    private long offset = -1;
+
+    TailSearch(long lsnAbove) {
+        this.lsnAbove = lsnAbove;
+    }
+
+    void search(String name, MappedFile mapped, int seed, long from) {
+        long length = mapped.length();
+        long checkedMax = length * CHECKED_TIMES;
+        long at = from;
+        while (at + LogLayout.RECORD_PAYLOAD <= length) {
+            long address = mapped.address() + at;
+            long step = LogLayout.RECORD_ALIGNMENT;
+            if (LogRecord.isPlausible(address, length - at) && LogRecord.lsn(address) > lsnAbove) {
+                checkedMax -= LogRecord.length(address);
+                if (checkedMax < 0) {
+                    throw LogScan.damaged(name, from, "a torn tail or a record", "more beginnings than can be");
+                }
+                if (LogRecord.isIntact(address, seed)) {
+                    found(name, at, LogRecord.durableLsn(address));
+                    step = LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
+                }
+            }
+            at += step;
+        }
+    }
+
+    private void found(String name, long at, long durable) {
+        claim(durable);
+        if (offset < 0) {
+            file = name;
+            offset = at;
+        }
+    }
+
+    void claim(long durable) {
+        durableLsn = Math.max(durableLsn, durable);
+    }
+
+    boolean isFound() {
+        return offset >= 0;
+    }
+
+    /** Where the first valid record is. */
+    String place() {
+        return "offset " + offset + " of " + file;
+    }
+
+    /** The greatest LSN that a record found or a header passed calls durable. */
+    long durableLsn() {
+        return durableLsn;
+    }
+}

@@ -1,0 +1,539 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.TooLargeException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Memory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+
+/**
+ * The write-ahead log of one store: appends by several lanes without a common lock, made durable by group commit, replayed in
+ * the order of sequence numbers. Thread-safe, except that each lane is used by one thread at a time and {@link #rotate} by
+ * nobody beside appends.
+ *
+ * <p>Life: {@link #create} or {@link #open}; then {@link #replay}, once, when it was opened; then {@link #rotate}; then
+ * {@link #reserve} and an append, and so on.
+ */
+public final class WriteAheadLog implements AutoCloseable {
+    /*
+     * An append writes the record and then its checksum; the order does not matter, because a record counts only when the
+     * checksum, changed by a salt that no other use of the file has, holds over all other fields. An append that was cut off
+     * at any store, or whose sectors reached the device in part, fails it.
+     *
+     * A sync takes the LSN counter, waits for the appends under way (an append announces itself before it draws its LSN, so
+     * whoever has drawn one of the LSNs below is seen), and syncs what every lane had completed then. So an LSN is called
+     * durable only when every lower one is durable too.
+     *
+     * Lock order: structure, then a segment's monitor or the pool's monitor. Nobody syncs or maps under the structure lock.
+     *
+     * Shared field          read       written            guarded by
+     * lsn[LSN_INDEX]        volatile   getAndIncrement    -
+     * live, unsynced        -          -                  structure
+     * lives, generation     plain      plain              written by replay and rotate, with the lanes at rest
+     * closed                volatile   volatile           structure
+     * spareTaken            volatile   volatile           -
+     */
+    private static final int LSN_INDEX = 16;
+    private static final int READY_MAX = 4;
+
+    private final Storage storage;
+    private final long storeId;
+    private final LogOptions options;
+    private final LogScan scan;
+    private final LogSurvey survey;
+    private final SegmentPool pool;
+    private final GroupCommit commit;
+    private final LogLane[] lanes;
+    private final AtomicLongArray lsn = new AtomicLongArray(2 * LSN_INDEX);
+
+    private final ReentrantLock structure = new ReentrantLock();
+    private final List<LogSegment> live = new ArrayList<>();
+    private final List<LogSegment> unsynced = new ArrayList<>();
+
+    private LogLife life;
+    private LogGeneration generation;
+    private long previousGeneration;
+    private boolean replayed;
+    private volatile boolean closed;
+    private volatile Runnable spareTaken = () -> {};
+    private volatile LongSupplier segmentLimit = () -> Long.MAX_VALUE;
+
+    private WriteAheadLog(
+            Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
+        if (laneCount < 1 || laneCount > LogLayout.LANES_MAX || checkpointGeneration < 0) {
+            throw new IllegalArgumentException(laneCount + " lanes, generation " + checkpointGeneration);
+        }
+        this.storage = storage;
+        this.storeId = storeId;
+        this.options = options;
+        this.scan = new LogScan(storage, storeId, checkpointGeneration);
+        scan.run();
+        this.survey = new LogSurvey(storage, scan, checkpointGeneration);
+        this.pool = new SegmentPool(storage, options, scan);
+        this.commit = new GroupCommit(this::syncAll);
+        this.lanes = new LogLane[laneCount];
+        for (int i = 0; i < laneCount; i++) {
+            lanes[i] = new LogLane();
+            lanes[i].segmentBytesNext = options.segmentBytesMin();
+        }
+    }
+
+    /**
+     * The log of a new store.
+     *
+     * @throws dev.heartwood.CorruptionException when the directory holds a log
+     */
+    public static WriteAheadLog create(Storage storage, long storeId, int lanes, LogOptions options) {
+        WriteAheadLog log = new WriteAheadLog(storage, storeId, lanes, options, 0);
+        if (!log.scan.generations().isEmpty()) {
+            throw LogScan.damaged(log.scan.generations().getFirst().anyFile(), 0, "no log in a new store", "one");
+        }
+        log.begin();
+        return log;
+    }
+
+    /**
+     * The log of an existing store; changes nothing yet.
+     *
+     * @param checkpointGeneration the last generation that the checkpoint holds, or 0: its records and older ones do not count
+     * @throws dev.heartwood.CorruptionException when a segment is damaged
+     */
+    public static WriteAheadLog open(
+            Storage storage, long storeId, int lanes, LogOptions options, long checkpointGeneration) {
+        return new WriteAheadLog(storage, storeId, lanes, options, checkpointGeneration);
+    }
+
+    /**
+     * Delivers what was appended after the checkpoint's generation. It is checked as a whole before the first call of the sink.
+     * To be called once; changes nothing on the device, so it may be interrupted and repeated by later openings.
+     *
+     * @throws dev.heartwood.CorruptionException when records are damaged that cannot be missing otherwise
+     */
+    public ReplaySummary replay(ReplaySink sink) {
+        if (replayed) {
+            throw new IllegalStateException("replayed before");
+        }
+        survey.run();
+        LogReplay replay = new LogReplay(storage, sink);
+        replay.run(survey);
+        begin();
+        return replay.summary(scan, survey);
+    }
+
+    private void begin() {
+        replayed = true;
+        long first = Math.max(1, survey.nextLsn() == 0 ? scan.lsnBeyondAll() : survey.nextLsn());
+        life = new LogLife(scan.lastLife() + 1, first, survey.lost(), lanes.length, scan.bootId());
+        lsn.set(LSN_INDEX, first);
+        boolean isEmpty = survey.parts().isEmpty();
+        commit.startFrom(isEmpty ? first - 1 : survey.durableLsn());
+        for (LogSurvey.Part part : survey.parts()) {
+            LogGeneration logged = part.generation().header();
+            previousGeneration = logged.firstLsn() < first ? logged.number() : previousGeneration;
+        }
+        for (LoggedGeneration logged : scan.generations()) {
+            for (List<LogScan.Segment> lane : logged.lanes()) {
+                for (LogScan.Segment segment : lane) {
+                    live.add(LogSegment.recovered(segment));
+                }
+            }
+        }
+        if (commit.durable() < first - 1) {
+            unsynced.addAll(live);
+        }
+    }
+
+    /**
+     * Appends from now on belong to {@code number}, which is greater than every generation before. Nobody appends beside this
+     * call, and what was appended before happens before it.
+     */
+    public void rotate(long number) {
+        for (LogScan.Spare spare : scan.unreadable()) {
+            storage.delete(spare.file());
+        }
+        scan.unreadable().clear();
+        structure.lock();
+        try {
+            throwClosed();
+            if (!replayed || number <= Math.max(scan.lastGeneration(), generation == null ? 0 : generation.number())) {
+                throw new IllegalStateException("generation " + number + " is not next");
+            }
+            long first = lsn.get(LSN_INDEX);
+            if (generation != null && first > generation.firstLsn()) {
+                previousGeneration = generation.number();
+            }
+            generation = new LogGeneration(number, first, previousGeneration, life);
+            for (LogLane lane : lanes) {
+                finishSegment(lane);
+                lane.index = 0;
+            }
+        } finally {
+            structure.unlock();
+        }
+        pool.trim(segmentBytesWanted());
+    }
+
+    /** The bytes of payload of one entry for {@link #reserve}. */
+    public static long entryPayloadBytes(int keyLength, int valueLength) {
+        return (long) keyLength + valueLength;
+    }
+
+    /** The bytes of payload of a batch for {@link #reserve}. */
+    public static long batchPayloadBytes(long payloadLength) {
+        return LogLayout.BATCH_COUNT_BYTES + payloadLength;
+    }
+
+    /**
+     * Makes room in a lane for one record with this much payload; see {@link #entryPayloadBytes}. May make a segment.
+     *
+     * @throws dev.heartwood.NoSpaceException when no segment can be made; the log goes on
+     * @throws dev.heartwood.PreviousFailureException when a sync failed before
+     * @throws TooLargeException when no record can be so long
+     */
+    public void reserve(int lane, long payloadBytes) {
+        commit.throwFailure();
+        LogLane own = lanes[lane];
+        long bytes = LogLayout.recordBytes(payloadBytes);
+        if (bytes > own.limit - own.position) {
+            beginSegment(own, lane, payloadBytes);
+        }
+    }
+
+    /** Appends an entry, for which there is room. */
+    public void append(
+            int lane, long sequence, byte kind, long key, int keyLength, long value, int valueLength) {
+        assert Entries.isKind(kind) && (kind != Entries.DELETE || valueLength == 0);
+        LogLane own = lanes[lane];
+        int length = LogLayout.RECORD_PAYLOAD + keyLength + valueLength;
+        long at = own.position;
+        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
+        own.begin();
+        try {
+            writeHeader(at, length, sequence, kind | keyLength << 8);
+            Memory.copy(key, at + LogLayout.RECORD_PAYLOAD, keyLength);
+            Memory.copy(value, at + LogLayout.RECORD_PAYLOAD + keyLength, valueLength);
+            complete(own, at, length);
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        } finally {
+            own.finish();
+        }
+    }
+
+    /**
+     * Appends a batch, for which there is room, as one record: after a crash it is there as a whole or not at all. Its entries
+     * take the sequence numbers from {@code sequence} to {@code sequence + count - 1}.
+     */
+    public void appendBatch(int lane, long sequence, int count, long payload, long payloadLength) {
+        LogLane own = lanes[lane];
+        int length = LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES + (int) payloadLength;
+        long at = own.position;
+        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
+        own.begin();
+        try {
+            writeHeader(at, length, sequence, LogLayout.KIND_BATCH);
+            Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
+            Memory.copy(payload, LogRecord.batchPayload(at), payloadLength);
+            complete(own, at, length);
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        } finally {
+            own.finish();
+        }
+    }
+
+    private void writeHeader(long at, int length, long sequence, int kindAndKeyLength) {
+        long number = lsn.getAndIncrement(LSN_INDEX);
+        long behind = number - commit.durable();
+        int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
+        Memory.putInt(at + LogLayout.RECORD_LENGTH, length);
+        Memory.putLong(at + LogLayout.RECORD_LSN, number);
+        Memory.putLong(at + LogLayout.RECORD_SEQUENCE, sequence);
+        Memory.putInt(at + LogLayout.RECORD_KIND, kindAndKeyLength);
+        Memory.putInt(at + LogLayout.RECORD_UNSYNCED, unsynced);
+    }
+
+    private static void complete(LogLane own, long at, int length) {
+        Memory.putInt(at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(at, length, own.seed));
+        long end = at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT);
+        own.position = end;
+        own.segment.endRelease(end - own.base);
+    }
+
+    /**
+     * Returns once everything that was appended before this call is durable. Concurrent callers share the work.
+     *
+     * @throws dev.heartwood.StoreException the failure, to the caller that met it; it is final
+     * @throws dev.heartwood.PreviousFailureException to all others
+     */
+    public void sync() {
+        commit.throwFailure();
+        throwClosed();
+        commit.await(lsn.get(LSN_INDEX) - 1);
+    }
+
+    /** What the leader of a group commit does; returns the LSN up to which everything is durable then. */
+    private long syncAll() {
+        long target = lsn.get(LSN_INDEX) - 1;
+        for (LogLane lane : lanes) {
+            lane.awaitAppend();
+        }
+        commit.throwFailure();
+        LogSegment[] segments;
+        structure.lock();
+        try {
+            throwClosed();
+            segments = unsynced.toArray(new LogSegment[0]);
+        } finally {
+            structure.unlock();
+        }
+        pool.syncDirectory();
+        for (LogSegment segment : segments) {
+            segment.sync(storage);
+        }
+        structure.lock();
+        try {
+            unsynced.removeIf(segment -> segment.finished && segment.isSynced());
+        } finally {
+            structure.unlock();
+        }
+        return target;
+    }
+
+    /** Segments of this generation and older ones are no longer needed: a durable checkpoint holds what they hold. */
+    public void release(long upTo) {
+        List<LogSegment> released = new ArrayList<>();
+        structure.lock();
+        try {
+            throwClosed();
+            if (generation != null && upTo >= generation.number()) {
+                throw new IllegalStateException("generation " + upTo + " is still written");
+            }
+            for (LogSegment segment : live) {
+                if (segment.generation <= upTo) {
+                    released.add(segment);
+                }
+            }
+            live.removeAll(released);
+            unsynced.removeAll(released);
+        } finally {
+            structure.unlock();
+        }
+        long wanted = segmentBytesWanted();
+        for (LogSegment segment : released) {
+            segment.release();
+            pool.recycle(segment.place, wanted);
+        }
+    }
+
+    /**
+     * Does in the background what appends would otherwise wait for: makes the next segments ready, and unmaps finished ones.
+     * Called by a worker whenever the hook given to {@link #whenSpareIsTaken} has run; at most one thread at a time gains.
+     */
+    public void prepareSpare() {
+        List<LogSegment> finished = new ArrayList<>();
+        int used = 0;
+        structure.lock();
+        try {
+            if (closed || commit.isFailed()) {
+                return;
+            }
+            for (LogSegment segment : live) {
+                if (segment.finished) {
+                    finished.add(segment);
+                }
+            }
+            for (LogLane lane : lanes) {
+                used += lane.isUsed ? 1 : 0;
+            }
+        } finally {
+            structure.unlock();
+        }
+        for (LogSegment segment : finished) {
+            segment.unmap();
+        }
+        pool.prepare(Math.min(used, READY_MAX), segmentBytesWanted());
+        if (closed) {
+            pool.close();
+        }
+    }
+
+    /** Sets what to run when a ready segment was taken: something quick that gets {@link #prepareSpare} called soon. */
+    public void whenSpareIsTaken(Runnable hook) {
+        spareTaken = hook;
+    }
+
+    /** Sets what limits new segments further, for the sake of other logs; asked for each. */
+    public void limitSegments(LongSupplier bytesMax) {
+        segmentLimit = bytesMax;
+    }
+
+    /** The bytes of all records appended since the log was opened. */
+    public long bytesAppended() {
+        long bytes = 0;
+        structure.lock();
+        try {
+            for (LogLane lane : lanes) {
+                bytes += lane.bytesFinished;
+                bytes += lane.segment == null ? 0 : lane.segment.end() - LogLayout.HEADER_BYTES;
+            }
+        } finally {
+            structure.unlock();
+        }
+        return bytes;
+    }
+
+    /** The bytes that the log's files take on the device. */
+    public long bytesOnDevice() {
+        long bytes = pool.bytes();
+        structure.lock();
+        try {
+            for (LogSegment segment : live) {
+                bytes += segment.place.bytes();
+            }
+        } finally {
+            structure.unlock();
+        }
+        return bytes;
+    }
+
+    /** The failure that ended writing, if any, is thrown as {@link dev.heartwood.PreviousFailureException}. */
+    public void throwFailure() {
+        commit.throwFailure();
+    }
+
+    private void beginSegment(LogLane own, int lane, long payloadBytes) {
+        throwClosed();
+        if (generation == null) {
+            throw new IllegalStateException("rotate first");
+        }
+        if (payloadBytes > LogLayout.PAYLOAD_BYTES_MAX) {
+            throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
+        }
+        boolean isFull = own.segment != null;
+        long bytesNext = Math.min(isFull ? 2 * own.segmentBytesNext : own.segmentBytesNext, segmentBytesMax());
+        long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
+        SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
+        long index = isFull ? own.index + 1 : 0;
+        long number = mapped.place().number();
+        SegmentHeader header = new SegmentHeader(
+                number,
+                mapped.file().length(),
+                SegmentHeader.salt(storeId, generation, number, lane, index),
+                generation,
+                lane,
+                index,
+                isFull ? own.segment.end() : 0,
+                commit.durable());
+        structure.lock();
+        try {
+            if (closed) {
+                pool.giveBack(mapped);
+                throwClosed();
+            }
+            header.publish(mapped.file().address(), storeId);
+            finishSegment(own);
+            own.segment = LogSegment.begin(mapped.place(), header, mapped.file());
+            own.segmentBytesNext = bytesNext;
+            own.isUsed = true;
+            live.add(own.segment);
+            unsynced.add(own.segment);
+        } finally {
+            structure.unlock();
+        }
+        own.index = index;
+        own.seed = header.seed();
+        own.base = mapped.file().address();
+        own.position = own.base + LogLayout.HEADER_BYTES;
+        own.limit = own.base + mapped.file().length() - LogLayout.RECORD_PAYLOAD;
+        spareTaken.run();
+    }
+
+    /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */
+    private void finishSegment(LogLane lane) {
+        if (lane.segment != null) {
+            lane.segment.finished = true;
+            lane.bytesFinished += lane.segment.end() - LogLayout.HEADER_BYTES;
+            lane.segment = null;
+        }
+        lane.position = 0;
+        lane.limit = 0;
+    }
+
+    private long segmentBytesMax() {
+        return Math.clamp(segmentLimit.getAsLong(), LogOptions.SEGMENT_BYTES_LEAST, options.segmentBytesMax());
+    }
+
+    private long segmentBytesWanted() {
+        structure.lock();
+        try {
+            long bytes = options.segmentBytesMin();
+            for (LogLane lane : lanes) {
+                bytes = Math.max(bytes, lane.segmentBytesNext);
+            }
+            return Math.min(bytes, segmentBytesMax());
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    private void throwClosed() {
+        if (closed) {
+            throw new ClosedException("the log");
+        }
+    }
+
+    /**
+     * Makes everything durable, unless a sync failed before, and says so in the log, so that later damage is not mistaken for
+     * a loss of power. Nobody appends beside or after this call. Idempotent.
+     */
+    @Override
+    public void close() {
+        try {
+            if (!closed && generation != null && !commit.isFailed()) {
+                commit.await(lsn.get(LSN_INDEX) - 1);
+                markDurable();
+            }
+        } finally {
+            unmapAll();
+        }
+    }
+
+    private void markDurable() {
+        for (LogLane own : lanes) {
+            if (own.segment != null && own.segment.end() > LogLayout.HEADER_BYTES) {
+                own.begin();
+                try {
+                    writeHeader(own.position, LogLayout.RECORD_PAYLOAD, 0, LogLayout.KIND_MARK);
+                    complete(own, own.position, LogLayout.RECORD_PAYLOAD);
+                } finally {
+                    own.finish();
+                }
+            }
+        }
+        commit.await(lsn.get(LSN_INDEX) - 1);
+    }
+
+    private void unmapAll() {
+        structure.lock();
+        try {
+            closed = true;
+            for (LogLane lane : lanes) {
+                finishSegment(lane);
+            }
+            for (LogSegment segment : live) {
+                segment.unmap();
+            }
+        } finally {
+            structure.unlock();
+        }
+        pool.close();
+    }
+}

@@ -1,0 +1,63 @@
+/**
+ * The write-ahead log: what was acknowledged and is not yet in a checkpoint.
+ *
+ * <p>Layer: above {@code device} and {@code page}; beside {@code memtable}, which it does not know. Paper: SplinterDB (ATC'20),
+ * section 5.4.
+ *
+ * <h2>How it works</h2>
+ *
+ * A log has lanes. Each lane writes its own segments, mapped files, so that appends share nothing but one counter. Every record
+ * carries an LSN, dense over all lanes, and the sequence number by which replay merges the lanes again. Records belong to a
+ * generation, that of the memtable they went to; once a checkpoint holds a generation its segments are used again. The time from
+ * an opening of the store to the next is a life; each life has generations of its own.
+ *
+ * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
+ * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk
+ * is drawn in {@link dev.heartwood.engine.log.LogLayout}.
+ *
+ * <h2>Invariants</h2>
+ *
+ * <ol>
+ *   <li>A record counts only when its checksum, changed by the salt of this use of the file, holds over all its other fields.
+ *       So the order of the stores that make a record does not matter.
+ *   <li>LSNs ascend within a lane, and every LSN below the counter is one record; so is every sequence within a lane ascending.
+ *       Rotation happens with all lanes at rest: all LSNs and sequences of a generation are below those of the next.
+ *   <li>A header page is published by its first 8 bytes; they are zero while it is being written. It is there twice.
+ *   <li>A file is used again only when a durable checkpoint holds what was in it, and at its own length.
+ *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
+ *       a checkpoint. So a missing LSN that anything calls durable is damage.
+ *   <li>Nothing is called durable by a life before everything it recovered from earlier lives is.
+ *   <li>Recovery changes nothing on the device until it has delivered everything; the first change is the deletion of files
+ *       whose header a loss of power left torn, the next the first header of the new life.
+ * </ol>
+ *
+ * <h2>Where a log ends</h2>
+ *
+ * <p>After the death of the process every store into a mapping is kept. Only appends under way can be missing, one a lane, at
+ * the lane's end: each lane is replayed to its own torn tail. A broken record with a valid one behind it is damage.
+ *
+ * <p>After a loss of power any sector not synced may be the old one, so a broken record with a valid one behind it may be just
+ * that. The log ends before the first LSN that is missing, unless something says that it was durable: then it is damage. Rot in
+ * records that nothing behind them calls durable cannot be told from a loss of power; closing the log leaves marks, so that
+ * this holds of unclean ends only.
+ *
+ * <p>A new life writes down where the one before ended (its own first LSN) and how many LSNs below are missing. A later recovery
+ * finds exactly as many missing, or it is damage, or the life that wrote it down had promised nothing yet.
+ *
+ * <p>It is assumed that a sector of 512 bytes that is written again keeps, whatever happens, the bytes that do not change.
+ *
+ * <h2>Shared fields</h2>
+ *
+ * <p>They are listed in {@link dev.heartwood.engine.log.WriteAheadLog}, {@link dev.heartwood.engine.log.LogLane}, {@link
+ * dev.heartwood.engine.log.LogSegment} and {@link dev.heartwood.engine.log.GroupCommit}. Lock order: the log's structure lock,
+ * then a segment's or the pool's monitor.
+ *
+ * <h2>Differences from the paper</h2>
+ *
+ * <ul>
+ *   <li>The paper orders records by the generation number of the memtable leaf they touch; here one sequence orders all.
+ *   <li>The paper does not say where replay ends, nor what tells a torn tail from damage; LSNs and durability claims do here.
+ *   <li>The paper's log pages go through its cache; here they are mapped, so that an append survives the process.
+ * </ul>
+ */
+package dev.heartwood.engine.log;

@@ -1,0 +1,246 @@
+package dev.heartwood.engine.memtable;
+
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+
+/**
+ * Finds the newest version of a key in the lanes' records. Writers lock one partition; readers take no lock. Thread-safe.
+ */
+final class HashIndex {
+    /*
+     * The top bits of a key's hash choose a partition, the next TAG_BITS are its tag, by which the partition's table (see
+     * SlotTable) finds it. A slot leads to the newest version of its key; older versions follow through the records, by
+     * descending sequence, also when writers arrive out of order: then a record is linked in behind the newer ones.
+     *
+     * A reader loads the table word once and may go on in a table that has been replaced: that one keeps what it held, is
+     * never filled up (a probe ends at an empty slot), and its memory stays until the memtable is released.
+     *
+     * Growth is done by the inserter that passes slotsUsedMax of the table, after its own insert; memory for it is taken
+     * without holding the lock. When there is none, or the tag has no more bits, the index is exhausted for good:
+     * Memtable.reserve then refuses, and what was reserved before still goes into the slots left and, when only one slot is
+     * empty, into the partition's overflow list. A reservation that cannot grow ahead only fails itself: the memtable may still
+     * be empty, and is asked again when the pool has memory. Its nodes take arena bytes that every reservation includes. Nodes are never removed.
+     *
+     * The first tables of all partitions share one smallest block of the pool.
+     */
+    private static final int PARTITIONS_MIN = 8;
+    private static final int PARTITIONS_MAX = 64;
+
+    private final PoolBlocks blocks;
+    private final Partition[] partitions;
+    private final int partitionBits;
+    private final int firstTableBits;
+    private volatile boolean prepared;
+    private volatile boolean exhausted;
+    // Bytes left in the block that small tables are cut from; guarded by this.
+    private long smallTables;
+    private long smallTablesEnd;
+
+    HashIndex(PoolBlocks blocks, int lanes) {
+        this.blocks = blocks;
+        int wanted = Math.clamp(4L * lanes, PARTITIONS_MIN, PARTITIONS_MAX);
+        this.partitionBits = Integer.SIZE - Integer.numberOfLeadingZeros(wanted - 1);
+        this.partitions = new Partition[1 << partitionBits];
+        for (int i = 0; i < partitions.length; i++) {
+            partitions[i] = new Partition();
+        }
+        int firstTableBytes = MemoryPool.BLOCK_BYTES_MIN >>> partitionBits;
+        assert firstTableBytes >= SlotTable.TABLE_ALIGNMENT;
+        this.firstTableBits = Integer.numberOfTrailingZeros(firstTableBytes >>> SlotTable.SLOT_SHIFT);
+    }
+
+    /** Makes the first tables; false when the pool has no block. Before the first insert; idempotent. */
+    boolean prepare() {
+        return prepared || prepareFirst();
+    }
+
+    private synchronized boolean prepareFirst() {
+        if (prepared) {
+            return true;
+        }
+        long block = blocks.allocate(MemoryPool.BLOCK_BYTES_MIN);
+        if (block == 0) {
+            return false;
+        }
+        Memory.fill(block, MemoryPool.BLOCK_BYTES_MIN, 0);
+        for (int i = 0; i < partitions.length; i++) {
+            partitions[i].setTable(block + ((long) i << firstTableBits + SlotTable.SLOT_SHIFT) | firstTableBits);
+        }
+        prepared = true;
+        return true;
+    }
+
+    /** Whether some partition could not grow: the memtable is to be sealed. */
+    boolean exhausted() {
+        return exhausted;
+    }
+
+    /** Grows ahead for {@code count} keys that spread over the partitions; false when there is no memory for that. */
+    boolean reserve(int count) {
+        long share = (count >>> partitionBits) + (count >>> partitionBits + 2);
+        for (Partition partition : partitions) {
+            int bits = SlotTable.bits(partition.table());
+            // A table of the largest size takes what it can, and the overflow list the rest.
+            while (bits < SlotTable.TAG_BITS && partition.used() + share > SlotTable.slotsUsedMax(bits)) {
+                if (!grow(partition, bits)) {
+                    return false;
+                }
+                int bitsNow = SlotTable.bits(partition.table());
+                if (bitsNow == bits) {
+                    Thread.yield(); // another thread is growing it
+                }
+                bits = bitsNow;
+            }
+        }
+        return true;
+    }
+
+    /** Enters a record of {@code lane}; the lane may be asked for an overflow node. */
+    void insert(long hash, long record, Lane lane) {
+        Partition partition = partition(hash);
+        int crowdedBits;
+        partition.lock();
+        try {
+            crowdedBits = insertLocked(partition, tag(hash), record, lane);
+        } finally {
+            partition.unlock();
+        }
+        if (crowdedBits != 0 && !exhausted && !grow(partition, crowdedBits)) {
+            exhausted = true;
+        }
+    }
+
+    /** Returns the bits of the table when it should grow, or 0. */
+    private int insertLocked(Partition partition, long tag, long record, Lane lane) {
+        long meta = Records.meta(record);
+        long key = record + Records.keyOffset(meta);
+        int keyLength = Records.keyLength(meta);
+        long word = partition.table();
+        long slot = SlotTable.probe(word, tag, key, keyLength);
+        long content = Memory.getLong(slot);
+        if (content != 0) {
+            long newest = link(SlotTable.record(content), record);
+            if (newest == record) {
+                Memory.putLongRelease(slot, SlotTable.content(tag, record));
+            }
+            return 0;
+        }
+        long node = findNode(partition.overflow(), key, keyLength);
+        if (node != 0) {
+            long newest = link(Memory.getLong(node + Records.NODE_HEAD_OFFSET), record);
+            Memory.putLongRelease(node + Records.NODE_HEAD_OFFSET, newest);
+            return 0;
+        }
+        int used = partition.used() + 1;
+        if (used < SlotTable.slots(SlotTable.bits(word))) {
+            Memory.putLongRelease(slot, SlotTable.content(tag, record));
+            partition.setUsed(used);
+        } else {
+            partition.setOverflow(lane.appendNode(record, partition.overflow()));
+        }
+        return used > SlotTable.slotsUsedMax(SlotTable.bits(word)) ? SlotTable.bits(word) : 0;
+    }
+
+    /** Links a record into a version chain; returns the chain's first record. */
+    private static long link(long newest, long record) {
+        long sequence = Records.sequence(record);
+        if (Records.sequence(newest) <= sequence) {
+            Memory.putLong(record + Records.OLDER_OFFSET, newest);
+            return record;
+        }
+        long newer = newest;
+        long older = Records.olderAcquire(newer);
+        while (older != 0 && Records.sequence(older) > sequence) {
+            newer = older;
+            older = Records.olderAcquire(newer);
+        }
+        Memory.putLong(record + Records.OLDER_OFFSET, older);
+        Memory.putLongRelease(newer + Records.OLDER_OFFSET, record);
+        return newest;
+    }
+
+    /** The newest record of the key, committed or not; 0 when there is none. Lock-free. */
+    long find(long hash, long keyAddress, int keyLength) {
+        Partition partition = partition(hash);
+        long word = partition.table();
+        if (word == 0) {
+            return 0;
+        }
+        long record = SlotTable.find(word, tag(hash), keyAddress, keyLength);
+        if (record != 0) {
+            return record;
+        }
+        long node = findNode(partition.overflow(), keyAddress, keyLength);
+        return node == 0 ? 0 : Memory.getLongAcquire(node + Records.NODE_HEAD_OFFSET);
+    }
+
+    private static long findNode(long first, long keyAddress, int keyLength) {
+        for (long node = first; node != 0; node = Memory.getLong(node + Records.OLDER_OFFSET)) {
+            if (Records.hasKey(Memory.getLongAcquire(node + Records.NODE_HEAD_OFFSET), keyAddress, keyLength)) {
+                return node;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * Replaces a table of {@code bitsSeen} by the next larger one, unless somebody else does or has done it. Returns false when
+     * there is no memory for one or it would be too large.
+     */
+    private boolean grow(Partition partition, int bitsSeen) {
+        if (!partition.beginGrowth()) {
+            return true;
+        }
+        try {
+            if (SlotTable.bits(partition.table()) != bitsSeen) {
+                return true;
+            }
+            int bits = bitsSeen + 1;
+            long table = bits > SlotTable.TAG_BITS ? 0 : allocateTable(bits);
+            if (table == 0) {
+                return false;
+            }
+            partition.lock();
+            try {
+                SlotTable.copy(partition.table(), table, bits);
+                partition.setTable(table | bits);
+            } finally {
+                partition.unlock();
+            }
+            return true;
+        } finally {
+            partition.endGrowth();
+        }
+    }
+
+    private synchronized long allocateTable(int bits) {
+        long bytes = SlotTable.slots(bits) << SlotTable.SLOT_SHIFT;
+        long table;
+        if (bytes >= MemoryPool.BLOCK_BYTES_MIN) {
+            table = blocks.allocate(bytes);
+        } else {
+            if (smallTablesEnd - smallTables < bytes) {
+                long block = blocks.allocate(MemoryPool.BLOCK_BYTES_MIN);
+                if (block == 0) {
+                    return 0;
+                }
+                smallTables = block;
+                smallTablesEnd = block + MemoryPool.BLOCK_BYTES_MIN;
+            }
+            table = smallTables;
+            smallTables += bytes;
+        }
+        if (table != 0) {
+            Memory.fill(table, bytes, 0);
+        }
+        return table;
+    }
+
+    private Partition partition(long hash) {
+        return partitions[(int) (hash >>> Long.SIZE - partitionBits)];
+    }
+
+    private long tag(long hash) {
+        return hash << partitionBits >>> Long.SIZE - SlotTable.TAG_BITS;
+    }
+}

@@ -1,0 +1,268 @@
+package dev.heartwood.engine.memtable;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The newest entries of a store, in memory: a hash index over records that writers append to lanes, with an order that is made
+ * when somebody asks for it.
+ *
+ * <p>A lane belongs to one thread at a time, for {@link #reserve} up to the insert, or {@link #reserveBatch} up to the commit;
+ * the caller's lane lock sees to that. Everything else is thread-safe, and readers take no lock. Addresses that come out stay
+ * readable until {@link #release}.
+ *
+ * <p>What was inserted is seen by every search and every cursor that begins after the insert has returned. The records of a
+ * batch become visible together.
+ */
+public final class Memtable {
+    private static final long CHUNK_BYTES_FIRST = MemoryPool.BLOCK_BYTES_MIN;
+    private static final long CHUNK_BYTES_MAX = 1 << 20;
+    // Lanes leave at most this part of bytesMax unused in their last chunks.
+    private static final long CHUNK_SHARE = 8;
+    // Smaller batches fit into what tables keep free, or the overflow lists.
+    private static final int INDEX_RESERVE_COUNT_MIN = 64;
+
+    // A record's address is a multiple of 8.
+    private static final long MET_BATCH = 1;
+
+    private final long generation;
+    private final long bytesMax;
+    private final long chunkBytesMax;
+    private final PoolBlocks blocks;
+    private final HashIndex index;
+    private final Lane[] lanes;
+    private final OrderedViews views;
+    private final AtomicLong chunkBytes = new AtomicLong();
+    private volatile boolean sealed;
+
+    /**
+     * Makes an empty memtable, which takes nothing from the pool before the first {@link #reserve}.
+     *
+     * @param generation the number of this memtable in its store
+     * @param bytesMax the most bytes of records (entries, headers and padding) it takes, in whole chunks; an empty one takes any
+     *     entry or batch the pool has room for
+     */
+    public Memtable(MemoryPool pool, long generation, int lanes, long bytesMax) {
+        if (lanes < 1) {
+            throw new IllegalArgumentException(lanes + " lanes");
+        }
+        this.generation = generation;
+        this.bytesMax = bytesMax;
+        long share = Math.max(1, bytesMax / (CHUNK_SHARE * lanes));
+        this.chunkBytesMax = Math.clamp(Long.highestOneBit(share), CHUNK_BYTES_FIRST, CHUNK_BYTES_MAX);
+        this.blocks = new PoolBlocks(pool);
+        this.index = new HashIndex(blocks, lanes);
+        this.lanes = new Lane[lanes];
+        for (int i = 0; i < lanes; i++) {
+            this.lanes[i] = new Lane(CHUNK_BYTES_FIRST);
+        }
+        this.views = new OrderedViews(this.lanes);
+    }
+
+    public long generation() {
+        return generation;
+    }
+
+    /**
+     * Makes room for one entry in a lane, so that its insert cannot fail. Of several calls before an insert the last counts.
+     *
+     * @return false when the memtable is full or sealed or the pool has no chunk: the caller seals this one and takes a new one
+     */
+    public boolean reserve(int lane, int keyLength, int valueLength) {
+        long bytes = Records.bytesMax((long) keyLength + valueLength, 1);
+        return isOpen() && (lanes[lane].hasRoom(bytes) || addChunk(lanes[lane], bytes));
+    }
+
+    /** As {@link #reserve}, for a batch of {@code count} entries with {@code bytes} of keys and values together. */
+    public boolean reserveBatch(int lane, int count, long bytes) {
+        long recordBytes = Records.bytesMax(bytes, count) + Records.CELL_BYTES;
+        return isOpen()
+                && (lanes[lane].hasRoom(recordBytes) || addChunk(lanes[lane], recordBytes))
+                && (count < INDEX_RESERVE_COUNT_MIN || index.reserve(count));
+    }
+
+    private boolean isOpen() {
+        return !sealed && !index.exhausted();
+    }
+
+    private boolean addChunk(Lane lane, long recordBytes) {
+        if (!index.prepare()) {
+            return false;
+        }
+        long needed = MemoryPool.blockBytes(recordBytes + Lane.CHUNK_HEADER_BYTES);
+        boolean isEmpty = entries() == 0;
+        for (long bytes = Math.max(lane.chunkBytesNext(), needed); bytes >= needed; bytes >>>= 1) {
+            if (chunkBytes.addAndGet(bytes) <= bytesMax || isEmpty) {
+                long chunk = blocks.allocate(bytes);
+                if (chunk != 0) {
+                    lane.addChunk(chunk, bytes, Math.min(2 * bytes, chunkBytesMax));
+                    return true;
+                }
+            }
+            chunkBytes.addAndGet(-bytes);
+        }
+        return false;
+    }
+
+    /**
+     * Inserts a copy of an entry, visible when the call returns. Cannot fail after {@link #reserve}. Versions of a key may come
+     * in any order of their sequences.
+     *
+     * @param hash {@link dev.heartwood.engine.os.KeyHasher#hash} of the key
+     */
+    public void insert(
+            int lane,
+            long hash,
+            long keyAddress,
+            int keyLength,
+            long sequence,
+            byte kind,
+            long valueAddress,
+            int valueLength) {
+        assert Entries.isKind(kind) && !sealed;
+        Lane owned = lanes[lane];
+        assert !owned.hasOpenBatch() : "a batch is open in this lane";
+        long record = owned.append(sequence, kind, keyAddress, keyLength, valueAddress, valueLength);
+        index.insert(hash, record, owned);
+        owned.publish();
+    }
+
+    /** Begins a batch in a lane with a reservation for it; returns its handle. The lane takes nothing else until its commit. */
+    public long beginBatch(int lane) {
+        assert !sealed;
+        return lanes[lane].openBatch(lane);
+    }
+
+    /** Inserts a copy of an entry, invisible until {@link #commitBatch}. Of equal keys and sequences the later one wins. */
+    public void insertInBatch(
+            long batch,
+            long hash,
+            long keyAddress,
+            int keyLength,
+            long sequence,
+            byte kind,
+            long valueAddress,
+            int valueLength) {
+        assert Entries.isKind(kind);
+        Lane owned = lanes[Lane.laneOf(batch)];
+        long record = owned.appendInBatch(sequence, kind, keyAddress, keyLength, valueAddress, valueLength);
+        index.insert(hash, record, owned);
+    }
+
+    /** Makes the entries of the batch visible, all at once. */
+    public void commitBatch(long batch) {
+        lanes[Lane.laneOf(batch)].commitBatch(batch);
+    }
+
+    /**
+     * Finds the newest committed version of a key with a sequence of at most {@code snapshot}. Takes no lock.
+     *
+     * @return whether there is one; {@code result} then holds it
+     */
+    public boolean find(long hash, long keyAddress, int keyLength, long snapshot, FoundEntry result) {
+        long record = visible(index.find(hash, keyAddress, keyLength), snapshot);
+        if ((record & MET_BATCH) != 0) {
+            record = findAgain(hash, keyAddress, keyLength, snapshot, record);
+        }
+        if (record == 0) {
+            return false;
+        }
+        long meta = Records.meta(record);
+        int valueLength = Records.valueLength(meta);
+        long value = record + Records.keyOffset(meta) + Records.keyLength(meta);
+        result.set(
+                (byte) Records.kind(meta), Records.sequence(record), valueLength == 0 ? 0 : value, valueLength);
+        return true;
+    }
+
+    /*
+     * A walk down a version chain that meets a batch's record looks at two things at two times: the chain, and whether the
+     * batch is committed. In between, versions can be linked in above, and the record passed over can become visible before
+     * the one found below it. But when two walks, one after the other, come to the same result, then that was the newest
+     * visible version at the moment the second one began.
+     */
+    private long findAgain(long hash, long keyAddress, int keyLength, long snapshot, long first) {
+        long previous = first & ~MET_BATCH;
+        while (true) {
+            long record = visible(index.find(hash, keyAddress, keyLength), snapshot) & ~MET_BATCH;
+            if (record == previous) {
+                return record;
+            }
+            previous = record;
+        }
+    }
+
+    /** The newest committed record up to the snapshot, or 0, with MET_BATCH when the walk met a record of a batch. */
+    private static long visible(long newest, long snapshot) {
+        long metBatch = 0;
+        for (long record = newest; record != 0; record = Records.olderAcquire(record)) {
+            if (Records.sequence(record) <= snapshot) {
+                long meta = Records.meta(record);
+                if (!Records.isInBatch(meta)) {
+                    return record | metBatch;
+                }
+                metBatch = MET_BATCH;
+                if (Records.isCommitted(record, meta)) {
+                    return record | metBatch;
+                }
+            }
+        }
+        return metBatch;
+    }
+
+    /** A cursor over all versions committed before the call with a sequence of at most {@code snapshot}; stands on none. */
+    public EntryCursor cursor(long snapshot) {
+        return new MemtableCursor(views.current(), snapshot);
+    }
+
+    /** A cursor over everything, in one sorted run; stands on no entry. After {@link #seal}. */
+    public EntryCursor sealedCursor() {
+        assert sealed;
+        return new MemtableCursor(views.single(), Entries.NEWEST);
+    }
+
+    /** Ends writing: {@link #reserve} refuses from now on. The caller owns all lanes, and no batch is open. Idempotent. */
+    public void seal() {
+        for (Lane lane : lanes) {
+            assert !lane.hasOpenBatch() : "a batch is open";
+        }
+        sealed = true;
+    }
+
+    /** Bytes of keys and values. */
+    public long bytes() {
+        long bytes = 0;
+        for (Lane lane : lanes) {
+            bytes += lane.bytes();
+        }
+        return bytes;
+    }
+
+    /** Entries, every version counted. */
+    public long entries() {
+        long entries = 0;
+        for (Lane lane : lanes) {
+            entries += lane.entries();
+        }
+        return entries;
+    }
+
+    /** Bytes taken from the pool: chunks and index. */
+    public long bytesHeld() {
+        return blocks.bytesHeld();
+    }
+
+    /** Bytes of the current order, on the Java heap. */
+    public long orderHeapBytes() {
+        return views.heapBytes();
+    }
+
+    /** Gives all memory back to the pool. Nobody uses the memtable, its cursors or addresses from it any more. Idempotent. */
+    public void release() {
+        sealed = true;
+        blocks.release();
+    }
+}

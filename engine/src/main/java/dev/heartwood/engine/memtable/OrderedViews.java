@@ -1,0 +1,185 @@
+package dev.heartwood.engine.memtable;
+
+import dev.heartwood.engine.os.Memory;
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The sorted runs over one memtable's records, extended on demand. Thread-safe.
+ */
+final class OrderedViews {
+    /*
+     * Who wants an order that covers more than the current view takes the lock, walks every lane from where the last walk
+     * stopped to the published tail, sorts what it met into a new run and merges runs until each is RUN_RATIO times the next
+     * younger one, and no more than RUNS_MAX are left. The result is a new immutable view, published by one volatile store.
+     *
+     * A lane's tail is published with a batch's records before the batch's commit cell is set. A walk that meets the cell
+     * still pending stops there: the batch is the last thing in its lane, and the next walk goes on from the cell. So a view
+     * has all of a batch or nothing, and a batch that is committed before a walk begins is in its view.
+     *
+     * Records are gathered from the youngest to the oldest of a lane and the sort is stable, so of two records of a batch with
+     * one key and one sequence the later one comes first.
+     */
+    private static final int RUN_RATIO = 8;
+    private static final int RUNS_MAX = 4;
+
+    /** An immutable order over all records before these positions of the lanes. Runs are oldest first and never empty. */
+    record View(SortedRun[] runs, long[] covered) {}
+
+    private final Lane[] lanes;
+    private final ReentrantLock lock = new ReentrantLock();
+    private volatile View view;
+
+    // Guarded by lock: the chunk each lane's walk stands in, and what the last walk gathered.
+    private final long[] chunks;
+    private long[] gathered = new long[16];
+    private int gatheredCount;
+    // Guarded by lock: some record, and how many bytes all keys have in common with its key.
+    private long prefixRecord;
+    private int prefixBytes;
+
+    OrderedViews(Lane[] lanes) {
+        this.lanes = lanes;
+        this.chunks = new long[lanes.length];
+        this.view = new View(new SortedRun[0], new long[lanes.length]);
+    }
+
+    /** A view of everything that was committed before the call. */
+    View current() {
+        View seen = view;
+        if (isCurrent(seen)) {
+            return seen;
+        }
+        lock.lock();
+        try {
+            seen = view;
+            if (!isCurrent(seen)) {
+                seen = extend(seen);
+                view = seen;
+            }
+            return seen;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #current}, in a single run. */
+    View single() {
+        lock.lock();
+        try {
+            View seen = current();
+            SortedRun[] runs = seen.runs();
+            if (runs.length > 1) {
+                SortedRun merged = runs[runs.length - 1];
+                for (int i = runs.length - 2; i >= 0; i--) {
+                    merged = SortedRun.merge(runs[i], merged);
+                }
+                seen = new View(new SortedRun[] {merged}, seen.covered());
+                view = seen;
+            }
+            return seen;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Bytes of the current view on the Java heap. */
+    long heapBytes() {
+        long bytes = 0;
+        for (SortedRun run : view.runs()) {
+            bytes += run.heapBytes();
+        }
+        return bytes;
+    }
+
+    private boolean isCurrent(View seen) {
+        for (int i = 0; i < lanes.length; i++) {
+            if (seen.covered()[i] != lanes[i].published()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private View extend(View old) {
+        long[] covered = old.covered().clone();
+        gatheredCount = 0;
+        for (int i = 0; i < lanes.length; i++) {
+            covered[i] = gather(i, covered[i]);
+        }
+        if (gatheredCount == 0) {
+            return new View(old.runs(), covered);
+        }
+        SortedRun[] runs = Arrays.copyOf(old.runs(), old.runs().length + 1);
+        for (int i = 0; i < runs.length - 1; i++) {
+            runs[i] = runs[i].withHeadOffset(prefixBytes);
+        }
+        long[] records = gathered;
+        if (gatheredCount > records.length / 2) {
+            gathered = new long[16]; // the run keeps the array
+        } else {
+            records = Arrays.copyOf(gathered, gatheredCount);
+        }
+        reverse(records, gatheredCount);
+        runs[runs.length - 1] = RunSorter.sort(records, gatheredCount, prefixBytes);
+        return new View(mergeSmall(runs), covered);
+    }
+
+    private static SortedRun[] mergeSmall(SortedRun[] runs) {
+        int count = runs.length;
+        while (count > 1
+                && (count > RUNS_MAX || runs[count - 2].count() < (long) RUN_RATIO * runs[count - 1].count())) {
+            runs[count - 2] = SortedRun.merge(runs[count - 2], runs[count - 1]);
+            count--;
+        }
+        return Arrays.copyOf(runs, count);
+    }
+
+    /** Gathers a lane's entries from {@code position}, 0 for the first, on; returns where it stopped. */
+    private long gather(int laneNumber, long position) {
+        Lane lane = lanes[laneNumber];
+        long end = lane.published();
+        if (end == 0) {
+            return 0;
+        }
+        long chunk = position == 0 ? lane.firstChunk() : chunks[laneNumber];
+        long record = position == 0 ? lane.firstRecord() : position;
+        while (record != end) {
+            if (record == Lane.recordsEnd(chunk)) {
+                chunk = Lane.nextChunk(chunk);
+                record = chunk + Lane.CHUNK_HEADER_BYTES;
+                continue;
+            }
+            long meta = Records.meta(record);
+            if (Records.kind(meta) != Records.INTERNAL) {
+                add(record, meta);
+            } else if (Memory.getLongAcquire(record) == Records.PENDING) {
+                break;
+            }
+            record += Records.bytes(meta);
+        }
+        chunks[laneNumber] = chunk;
+        return record;
+    }
+
+    private void add(long record, long meta) {
+        if (gatheredCount == gathered.length) {
+            gathered = Arrays.copyOf(gathered, 2 * gatheredCount);
+        }
+        gathered[gatheredCount++] = record;
+        if (prefixRecord == 0) {
+            prefixRecord = record;
+            prefixBytes = Records.keyLength(meta);
+        } else if (prefixBytes > 0) {
+            prefixBytes = RunSorter.sharedBytes(prefixRecord, record, 0, prefixBytes);
+        }
+    }
+
+    private static void reverse(long[] array, int count) {
+        for (int i = 0, j = count - 1; i < j; i++, j--) {
+            long swapped = array[i];
+            array[i] = array[j];
+            array[j] = swapped;
+        }
+    }
+}

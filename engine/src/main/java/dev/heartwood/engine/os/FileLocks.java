@@ -1,0 +1,39 @@
+package dev.heartwood.engine.os;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Locks of open file descriptions on whole files. Such a lock belongs to what one call of open made: it conflicts with
+ * that of any other open, also in the same process, whatever name the file was opened by, and ends when the last
+ * descriptor of that open is closed, at the latest with the process. Thread-safe.
+ */
+public final class FileLocks {
+    private static final int F_OFD_SETLK = 37;
+    private static final short F_WRLCK = 1;
+
+    /* struct flock on 64-bit Linux: type, whence, start, length, pid. */
+    private static final int FLOCK_BYTES = 32;
+    private static final int FLOCK_TYPE = 0;
+
+    private static final MethodHandle FCNTL = NativeLinker.linkVariadic(
+            "fcntl", 2, NativeLinker.INT, NativeLinker.INT, NativeLinker.INT, NativeLinker.LONG);
+
+    private FileLocks() {}
+
+    /** Takes the exclusive lock without waiting: 0, or minus errno, EAGAIN or EACCES when it is taken. */
+    public static int tryLock(int descriptor) {
+        MemorySegment state = NativeLinker.state();
+        try (Arena arena = Arena.ofConfined()) {
+            // From the start of the file to its end, wherever that will be; whence and pid are 0.
+            MemorySegment lock = arena.allocate(FLOCK_BYTES, 8);
+            lock.set(ValueLayout.JAVA_SHORT, FLOCK_TYPE, F_WRLCK);
+            int result = (int) FCNTL.invokeExact(state, descriptor, F_OFD_SETLK, lock.address());
+            return (int) NativeLinker.resultOrErrno(result, state);
+        } catch (Throwable e) {
+            throw NativeLinker.unexpected(e);
+        }
+    }
+}

@@ -1,0 +1,182 @@
+package dev.heartwood.engine.os;
+
+import dev.heartwood.InsufficientMemoryException;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The native memory of one environment: one anonymous mapping, given out in power-of-two blocks. Thread-safe. Memory
+ * costs the machine nothing until it is touched; the kernel is advised to use huge pages.
+ */
+public final class MemoryPool implements AutoCloseable {
+    /*
+     * A buddy allocator. Offsets of blocks are multiples of their size, and the mapping is aligned to a huge page, so
+     * blocks are aligned to the smaller of their size and a huge page. The bookkeeping, one byte per 2 KiB, is on the
+     * Java heap: a stray write into native memory cannot damage it.
+     */
+    /** The smallest block. */
+    public static final int BLOCK_BYTES_MIN = 4096;
+
+    private static final int BLOCK_SHIFT = 12;
+    private static final long HUGE_PAGE_BYTES = 2L << 20;
+    private static final long CAPACITY_BYTES_MAX = 1L << 30 + BLOCK_SHIFT - 1;
+    private static final int POISON = 0xDB;
+    private static final long POISON_BYTES_MAX = 1 << 20;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final long address;
+    private final long capacity;
+    // Guarded by lock.
+    private final BuddyTree blocks;
+    private long allocated;
+    private boolean closed;
+
+    private MemoryPool(long address, long capacity) {
+        this.address = address;
+        this.capacity = capacity;
+        this.blocks = new BuddyTree((int) (capacity >>> BLOCK_SHIFT));
+    }
+
+    /**
+     * Maps a pool of {@code bytes}, rounded down to whole smallest blocks.
+     *
+     * @throws InsufficientMemoryException when the system grants no such mapping, or it is beyond what a pool can be
+     */
+    public static MemoryPool open(long bytes) {
+        long capacity = bytes & -BLOCK_BYTES_MIN;
+        if (capacity <= 0) {
+            throw new IllegalArgumentException("a pool of " + bytes + " bytes");
+        }
+        if (capacity > CAPACITY_BYTES_MAX) {
+            throw new InsufficientMemoryException(
+                    "a pool of " + bytes + " bytes; the largest is " + CAPACITY_BYTES_MAX + " bytes");
+        }
+        long address = mapAligned(capacity);
+        NativeMemory.advise(address, capacity, NativeMemory.MADV_HUGEPAGE); // advice: a refusal costs speed only
+        try {
+            MemoryPool pool = new MemoryPool(address, capacity);
+            MemoryRegions.add(address, capacity);
+            return pool;
+        } catch (Throwable e) {
+            NativeMemory.unmap(address, capacity);
+            throw e;
+        }
+    }
+
+    static long mapAligned(long capacity) {
+        long mapped = capacity + HUGE_PAGE_BYTES;
+        int protection = NativeMemory.PROT_READ | NativeMemory.PROT_WRITE;
+        int flags = NativeMemory.MAP_PRIVATE | NativeMemory.MAP_ANONYMOUS;
+        long start = NativeMemory.map(mapped, protection, flags, -1, 0);
+        if (start < 0) {
+            throw new InsufficientMemoryException(
+                    "the system grants no mapping of " + capacity + " bytes: " + Errno.name((int) -start));
+        }
+        long aligned = start + HUGE_PAGE_BYTES - 1 & -HUGE_PAGE_BYTES;
+        if (aligned > start) {
+            NativeMemory.unmap(start, aligned - start);
+        }
+        long tail = start + mapped - (aligned + capacity);
+        if (tail > 0) {
+            NativeMemory.unmap(aligned + capacity, tail);
+        }
+        return aligned;
+    }
+
+    /** The bytes that can be given out. */
+    public long capacity() {
+        return capacity;
+    }
+
+    /** The bytes given out, each block at its power-of-two size. */
+    public long allocated() {
+        lock.lock();
+        try {
+            return allocated;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The size of the block that {@link #allocate} takes for {@code bytes}. */
+    public static long blockBytes(long bytes) {
+        return bytes <= BLOCK_BYTES_MIN ? BLOCK_BYTES_MIN : Long.highestOneBit(bytes - 1) << 1;
+    }
+
+    /**
+     * A block of at least {@code bytes}, aligned to the smaller of its size and 2 MiB; 0 when none is left. Its
+     * contents are undefined.
+     */
+    public long allocate(long bytes) {
+        if (bytes <= 0) {
+            throw new IllegalArgumentException("a block of " + bytes + " bytes");
+        }
+        if (bytes > capacity) {
+            return 0;
+        }
+        int order = order(bytes);
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("the pool is closed");
+            }
+            int unit = blocks.allocate(order);
+            if (unit < 0) {
+                return 0;
+            }
+            allocated += (long) BLOCK_BYTES_MIN << order;
+            return address + ((long) unit << BLOCK_SHIFT);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Gives back the block that {@link #allocate} returned for the same number of bytes. Does nothing once the pool is
+     * closed.
+     *
+     * @throws IllegalStateException when there is no such block
+     */
+    public void free(long block, long bytes) {
+        int order = order(bytes);
+        long offset = block - address;
+        if (offset < 0 || offset >= capacity || (offset & BLOCK_BYTES_MIN - 1) != 0) {
+            throw new IllegalStateException("0x" + Long.toHexString(block) + " is no block of this pool");
+        }
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            assert poison(block, Math.min((long) BLOCK_BYTES_MIN << order, POISON_BYTES_MAX));
+            blocks.free((int) (offset >>> BLOCK_SHIFT), order);
+            allocated -= (long) BLOCK_BYTES_MIN << order;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Unmaps the memory, also what is still allocated: nobody may use it any more. Idempotent. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        MemoryRegions.remove(address);
+        NativeMemory.unmap(address, capacity);
+    }
+
+    private static int order(long bytes) {
+        return Long.numberOfTrailingZeros(blockBytes(bytes)) - BLOCK_SHIFT;
+    }
+
+    private static boolean poison(long block, long length) {
+        Memory.fill(block, length, POISON);
+        return true;
+    }
+}

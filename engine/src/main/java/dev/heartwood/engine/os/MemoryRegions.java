@@ -1,0 +1,85 @@
+package dev.heartwood.engine.os;
+
+import java.util.Arrays;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The native memory that the engine owns. Asked only under {@code assert}, for every access; kept always, so that
+ * assertions can be enabled per package. Thread-safe.
+ */
+public final class MemoryRegions {
+    /*
+     * A sorted array of region starts, and beside each its length, replaced as a whole by a change, so that asking
+     * takes no lock and allocates nothing.
+     *
+     * Shared field   read       written    guarded by
+     * regions        volatile   volatile   CHANGE
+     */
+    private record Regions(long[] starts, long[] lengths) {}
+
+    private static final ReentrantLock CHANGE = new ReentrantLock();
+    private static volatile Regions regions = new Regions(new long[0], new long[0]);
+
+    private MemoryRegions() {}
+
+    /** Announces a region before its first use; one that is known at the same address is replaced. */
+    public static void add(long address, long length) {
+        CHANGE.lock();
+        try {
+            remove(address);
+            Regions old = regions;
+            int at = -Arrays.binarySearch(old.starts, address) - 1;
+            regions = new Regions(inserted(old.starts, at, address), inserted(old.lengths, at, length));
+        } finally {
+            CHANGE.unlock();
+        }
+    }
+
+    /** Withdraws a region before it is unmapped. */
+    public static void remove(long address) {
+        CHANGE.lock();
+        try {
+            Regions old = regions;
+            int at = Arrays.binarySearch(old.starts, address);
+            if (at >= 0) {
+                regions = new Regions(removed(old.starts, at), removed(old.lengths, at));
+            }
+        } finally {
+            CHANGE.unlock();
+        }
+    }
+
+    /**
+     * True when the engine owns the whole range; else an {@link AssertionError} that names it. For use with {@code
+     * assert}.
+     */
+    public static boolean contains(long address, long length) {
+        Regions now = regions;
+        int found = Arrays.binarySearch(now.starts, address);
+        int at = found >= 0 ? found : -found - 2;
+        if (at < 0 || length < 0 || address - now.starts[at] + length > now.lengths[at]) {
+            throw new AssertionError("no native memory at 0x" + Long.toHexString(address) + ", length " + length);
+        }
+        return true;
+    }
+
+    /** How many regions are announced; the same before something was opened and after it was closed, or memory is lost. */
+    public static int count() {
+        return regions.starts.length;
+    }
+
+    private static long[] inserted(long[] values, int at, long value) {
+        long[] longer = new long[values.length + 1];
+        System.arraycopy(values, 0, longer, 0, at);
+        longer[at] = value;
+        System.arraycopy(values, at, longer, at + 1, values.length - at);
+        return longer;
+    }
+
+    private static long[] removed(long[] values, int at) {
+        long[] shorter = new long[values.length - 1];
+        System.arraycopy(values, 0, shorter, 0, at);
+        System.arraycopy(values, at + 1, shorter, at, shorter.length - at);
+        return shorter;
+    }
+}

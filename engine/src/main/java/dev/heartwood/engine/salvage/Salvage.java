@@ -1,0 +1,148 @@
+package dev.heartwood.engine.salvage;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Durability;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.TooLargeException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.checkpoint.StoreFiles;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.log.LogSalvage;
+import dev.heartwood.engine.log.ReplaySink;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.verify.OpenedStore;
+import dev.heartwood.engine.verify.Progress;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Copies every readable record of a damaged store into a new one, and says what was lost. Used once, by one thread. */
+public final class Salvage implements TreeSalvage.Sink, ReplaySink {
+    private final Consumer<String> listing;
+    private KeyValueStore target;
+    private long logEntries;
+    private long losses;
+
+    private Salvage(Consumer<String> listing) {
+        this.listing = listing;
+    }
+
+    /** A merge operator that only has the name of another: operands are kept as they are. */
+    private record NameOnly(String name) implements MergeOperator {
+        @Override
+        public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
+            throw new UnsupportedOperationException("only the name of the merge operator is known");
+        }
+    }
+
+    /**
+     * Copies a store. Takes its lock and writes nothing else there.
+     *
+     * @param from the damaged store's files
+     * @param to the files of the directory for the copy, which must be empty
+     * @param opening opens the store in that directory
+     * @param listing is given what was lost, one line each
+     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole: then nothing can be found
+     * @throws StoreException when the copy cannot be written; it is then refused by every open
+     */
+    public static SalvageReport run(
+            Storage from,
+            Storage to,
+            Function<StoreOptions, KeyValueStore> opening,
+            Consumer<String> listing,
+            Progress progress) {
+        try (OpenedStore damaged = new OpenedStore(from)) {
+            return new Salvage(listing).copy(damaged, to, opening, progress);
+        }
+    }
+
+    private SalvageReport copy(
+            OpenedStore damaged, Storage to, Function<StoreOptions, KeyValueStore> opening, Progress progress) {
+        Superblock superblock = damaged.newest();
+        if (superblock == null) {
+            throw damaged.view().copies()[0].damage();
+        }
+        try (KeyValueStore opened = opening.apply(options(superblock))) {
+            target = opened;
+            to.writeFile(StoreFiles.COPYING, new byte[] {1});
+            DamagedTree tree = DamagedTree.read(damaged.view().tree(), superblock, this::lose);
+            try (TreeSalvage salvage = new TreeSalvage(tree, this, this::lose, progress)) {
+                salvage.run();
+                LogSalvage.run(damaged.files(), superblock.storeId(), superblock.generation(), this, this::lose);
+                target.checkpoint();
+                requireSound();
+                to.delete(StoreFiles.COPYING);
+                to.syncDirectory();
+                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses);
+            }
+        }
+    }
+
+    private static StoreOptions options(Superblock superblock) {
+        StoreOptions stored = StoreOptions.parse(superblock.options());
+        StoreOptions.Builder builder = stored.toBuilder().openMode(OpenMode.CREATE_NEW).memory(ByteSize.mib(256));
+        if (!stored.mergeOperatorName().isEmpty()) {
+            builder.mergeOperator(new NameOnly(stored.mergeOperatorName()));
+        }
+        return builder.build();
+    }
+
+    private void requireSound() {
+        List<String> problems = target.verify().problems();
+        if (!problems.isEmpty()) {
+            throw new IllegalStateException("the copy is damaged: " + problems.getFirst());
+        }
+    }
+
+    private void lose(String what) {
+        losses++;
+        listing.accept("lost: " + what);
+    }
+
+    @Override
+    public void take(byte[] key, byte[] value, List<byte[]> operands) {
+        write(key, () -> {
+            if (value != null) {
+                target.put(key, value, Durability.NONE);
+            }
+            operands.forEach(operand -> target.merge(key, operand, Durability.NONE));
+        });
+    }
+
+    private void write(byte[] key, Runnable writing) {
+        try {
+            writing.run();
+        } catch (InsufficientMemoryException | TooLargeException e) {
+            lose("key " + Keys.text(key) + ": " + e.getMessage());
+        }
+    }
+
+    @Override
+    public void beginGeneration(long generation) {}
+
+    @Override
+    public void beginBatch(long sequence, int count) {}
+
+    @Override
+    public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
+        byte[] key = Memory.bytes(keyAddress, keyLength);
+        logEntries++;
+        write(key, () -> {
+            switch (kind) {
+                case Entries.PUT -> target.put(key, Memory.bytes(valueAddress, valueLength), Durability.NONE);
+                case Entries.MERGE -> target.merge(key, Memory.bytes(valueAddress, valueLength), Durability.NONE);
+                default -> target.delete(key, Durability.NONE);
+            }
+        });
+    }
+
+    @Override
+    public void endBatch() {}
+}

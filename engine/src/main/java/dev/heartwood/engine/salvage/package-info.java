@@ -1,0 +1,31 @@
+/**
+ * Copies what can be read of a damaged store into a new one.
+ *
+ * <p>Layer: above {@code store}, through which the copy is written; reads the damaged store with the decoders of the packages below.
+ *
+ * <h2>How it works</h2>
+ *
+ * The node images tell which branches count for which keys and which of them is younger. Leaves are read in the order in which
+ * they lie, so damaged index pages and filters cost nothing. All branches are merged by key, each past its own damage; of each key
+ * the newest readable state is copied. Then the log is applied, and where recovery would refuse it, every record of it that
+ * has a valid checksum.
+ *
+ * <h2>Invariants</h2>
+ *
+ * <ol>
+ *   <li>The damaged store is not written to, but for the number of the process in its file {@code LOCK}.
+ *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known.
+ *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect.
+ *   <li>While the copy is incomplete every open refuses it.
+ * </ol>
+ *
+ * <h2>What is not possible</h2>
+ *
+ * <ul>
+ *   <li>Without a whole superblock the root is not known, and data pages do not say whether anything still refers to them: copying
+ *       all would bring back what was deleted and overwritten. Salvage refuses. A backup is then what helps.
+ *   <li>What only a lost trunk node refers to is lost, for the same reason.
+ *   <li>Records of the log at the very end of a lane that were damaged look like writes that were under way.
+ * </ul>
+ */
+package dev.heartwood.engine.salvage;

@@ -1,0 +1,323 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.trunk.Compactions;
+import dev.heartwood.engine.trunk.MemtablePacker;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Drives what a store does in the background: packing sealed memtables, merging, checkpointing, writing back. Thread-safe.
+ *
+ * <p>At most one packer and one checkpoint run at a time, and as many merges as there are workers. A failure to write latches the
+ * store; a damaged page sets its merge aside; a page that cannot be read, a full device or a lack of buffers ends the merge, which
+ * is planned again later.
+ */
+final class Background {
+    /** What the background asks of the rest of its store. */
+    interface Steps {
+        /** Makes everything in the tree durable. */
+        void checkpoint();
+
+        /** Tells waiting writers that something changed. */
+        void signalRoom();
+
+        /** Memory of all memtables beyond one full one, as a share of what may be. */
+        double memtableShare();
+    }
+
+    private static final int SCANS_PER_LOOK = 256;
+
+    private final Epochs epochs;
+    private final Workers workers;
+    private final Generations generations;
+    private final MemtablePacker packer;
+    private final Compactions compactions;
+    private final FailStop failStop;
+    private final int checkpointDistance;
+    private final long debtBytesMax;
+    private final AtomicBoolean packing = new AtomicBoolean();
+    private final AtomicBoolean checkpointing = new AtomicBoolean();
+    private final AtomicInteger merging = new AtomicInteger();
+    private final AtomicInteger packedSinceCheckpoint = new AtomicInteger();
+    private final AtomicInteger scans = new AtomicInteger();
+    private final AtomicInteger sealedTotal = new AtomicInteger();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition quieter = lock.newCondition();
+    /** Why the last attempt to pack found no space or memory; null when it did not. */
+    private volatile RuntimeException packingFailure;
+
+    private volatile Steps steps;
+    private volatile boolean closing;
+
+    Background(
+            Epochs epochs,
+            Workers workers,
+            Generations generations,
+            MemtablePacker packer,
+            Compactions compactions,
+            FailStop failStop,
+            int checkpointDistance,
+            long debtBytesMax) {
+        this.epochs = epochs;
+        this.workers = workers;
+        this.generations = generations;
+        this.packer = packer;
+        this.compactions = compactions;
+        this.failStop = failStop;
+        this.checkpointDistance = checkpointDistance;
+        this.debtBytesMax = debtBytesMax;
+    }
+
+    /** Begins; before the first write. */
+    void start(Steps storeSteps) {
+        steps = storeSteps;
+    }
+
+    /** What is owed to the tree and to the memtables' memory, as a share of what may be. */
+    double owedShare() {
+        return Math.max(steps.memtableShare(), (double) compactions.debtBytes() / debtBytesMax);
+    }
+
+    int memtablesSealed() {
+        return sealedTotal.get();
+    }
+
+    /** Has the sealed memtables packed, if nobody does so already. */
+    void packSoon() {
+        if (!closing && generations.oldestSealed() != null && packing.compareAndSet(false, true)) {
+            workers.submit(Priority.SEAL, this::packAll);
+        }
+    }
+
+    private void packAll() {
+        try {
+            for (Generation oldest = generations.oldestSealed();
+                    oldest != null && !failStop.isFailed();
+                    oldest = generations.oldestSealed()) {
+                pack(oldest);
+            }
+        } catch (NoSpaceException | InsufficientMemoryException e) {
+            // The memtable stays; whoever waits for it tries again, and so does what may have made room.
+            packingFailure = e;
+        } catch (Throwable e) {
+            failStop.fail(e);
+        } finally {
+            packing.set(false);
+            signal();
+        }
+        if (packingFailure == null) {
+            packSoon();
+        }
+    }
+
+    /** Packs again what found no space or memory before, because there may be some now. */
+    private void packAgain() {
+        if (packingFailure != null) {
+            packSoon();
+        }
+    }
+
+    private void pack(Generation sealed) {
+        packer.pack(sealed.memtable(), sealed.number());
+        packingFailure = null;
+        generations.removeOldest(sealed);
+        epochs.defer(sealed::release);
+        epochs.reclaim();
+        sealedTotal.incrementAndGet();
+        signal();
+        compactions.want();
+        mergeSoon();
+        if (packedSinceCheckpoint.incrementAndGet() >= checkpointDistance) {
+            checkpointSoon();
+        }
+    }
+
+    /** Has merges planned and done, as many at a time as there are workers. */
+    void mergeSoon() {
+        while (!closing && !failStop.isFailed() && compactions.isWanted()) {
+            int running = merging.get();
+            if (running >= workers.count()) {
+                return;
+            }
+            if (merging.compareAndSet(running, running + 1)) {
+                workers.submit(Priority.COMPACT, this::mergeOne);
+            }
+        }
+    }
+
+    private void mergeOne() {
+        boolean more = false;
+        try {
+            more = !closing && !failStop.isFailed() && compactions.runOne();
+            epochs.reclaim();
+        } catch (CorruptionException | NoSpaceException | InsufficientMemoryException e) {
+            compactions.failed(e);
+        } catch (StoreIoException e) {
+            if (isRead(e)) {
+                compactions.failed(e);
+            } else {
+                failStop.fail(e);
+            }
+        } catch (Throwable e) {
+            failStop.fail(e);
+        } finally {
+            merging.decrementAndGet();
+            packAgain();
+            signal();
+        }
+        if (more) {
+            mergeSoon();
+        }
+    }
+
+    /** Whether nothing was to be written by what failed, so that nothing is in doubt. */
+    private static boolean isRead(StoreIoException failure) {
+        return failure.operation().startsWith("read") || failure.operation().startsWith("pread");
+    }
+
+    /** Notes that a cursor was opened: now and then, a quiet moment is spent on what scans would profit from. */
+    void scanned() {
+        if ((scans.incrementAndGet() & SCANS_PER_LOOK - 1) == 0 && generations.oldestSealed() == null) {
+            compactions.wantIdle();
+            mergeSoon();
+        }
+    }
+
+    /** Has a checkpoint made, if none is under way. */
+    void checkpointSoon() {
+        if (!closing && checkpointing.compareAndSet(false, true)) {
+            workers.submit(Priority.CHECKPOINT, () -> {
+                try {
+                    packedSinceCheckpoint.set(0);
+                    steps.checkpoint();
+                } catch (NoSpaceException | InsufficientMemoryException e) {
+                    compactions.failed(e);
+                } catch (Throwable e) {
+                    failStop.fail(e);
+                } finally {
+                    checkpointing.set(false);
+                    packAgain();
+                    signal();
+                }
+            });
+        }
+    }
+
+    /** Waits until nothing is sealed, no merge is due, and no checkpoint is under way. */
+    void settle() {
+        while (!failStop.isFailed()) {
+            packSoon();
+            // What one worker finds while others merge is not all there is: only a round without a merge is the last.
+            long before = compactions.finished();
+            compactions.wantSettled();
+            mergeSoon();
+            awaitQuiet();
+            epochs.reclaim();
+            boolean merged = compactions.finished() != before;
+            if (generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
+                return;
+            }
+            retryPacking();
+        }
+        failStop.check();
+    }
+
+    /**
+     * Waits until every memtable up to {@code generation} is in the tree. When an earlier attempt found no space, there is one
+     * more; memory is waited for as long as merges hold some.
+     *
+     * @throws NoSpaceException when that attempt, too, finds no space
+     * @throws InsufficientMemoryException when that attempt, too, finds no memory
+     */
+    void awaitPacked(long generation) {
+        boolean tried = false;
+        lock.lock();
+        try {
+            while (oldestSealedNumber() <= generation) {
+                failStop.check();
+                if (!packing.get()) {
+                    // Read after the flag: while an attempt runs, the failure is that of the one before.
+                    RuntimeException failure = packingFailure;
+                    boolean mayPass = failure instanceof InsufficientMemoryException && merging.get() > 0;
+                    if (tried && failure != null && !mayPass) {
+                        throw failure;
+                    }
+                    if (closing) {
+                        throw new ClosedException("the store");
+                    }
+                    if (!tried || failure == null) {
+                        tried = true;
+                        packSoon();
+                        continue;
+                    }
+                }
+                awaitChange();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for a signal, or for a task that this thread runs itself. */
+    private void awaitChange() {
+        if (!workers.runOneHere()) {
+            quieter.awaitUninterruptibly();
+        }
+    }
+
+    /** Runs a queued task on the calling thread, where nobody else does; returns whether it ran one. */
+    boolean runOneHere() {
+        return workers.runOneHere();
+    }
+
+    /** Waits until the oldest sealed memtable is in the tree, if packing it failed; see {@link #awaitPacked}. */
+    void retryPacking() {
+        Generation oldest = generations.oldestSealed();
+        if (packingFailure != null && oldest != null) {
+            awaitPacked(oldest.number());
+        }
+    }
+
+    private long oldestSealedNumber() {
+        Generation oldest = generations.oldestSealed();
+        return oldest == null ? Long.MAX_VALUE : oldest.number();
+    }
+
+    private void awaitQuiet() {
+        lock.lock();
+        try {
+            while (packing.get() || merging.get() > 0 || checkpointing.get()) {
+                awaitChange();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void signal() {
+        lock.lock();
+        try {
+            quieter.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        steps.signalRoom();
+    }
+
+    /** Plans nothing more and waits for what is under way. */
+    void close() {
+        closing = true;
+        awaitQuiet();
+    }
+}

@@ -1,0 +1,35 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.engine.log.BatchPayload;
+import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.os.KeyHasher;
+
+/**
+ * A batch in native memory, in the form that the log stores.
+ *
+ * @param count the number of entries
+ * @param userBytes bytes of keys and values
+ * @param payloadAddress where the payload is
+ * @param payloadLength its length
+ */
+record BatchEntries(int count, long userBytes, long payloadAddress, long payloadLength) {
+    /** Inserts every entry, from {@code sequence} on, and makes them visible at once. */
+    void insertInto(Memtable memtable, int lane, long sequence) {
+        long batch = memtable.beginBatch(lane);
+        BatchPayload entries = new BatchPayload();
+        entries.reset(payloadAddress, payloadLength);
+        long next = sequence;
+        while (entries.next()) {
+            memtable.insertInBatch(
+                    batch,
+                    KeyHasher.hash(entries.keyAddress, entries.keyLength),
+                    entries.keyAddress,
+                    entries.keyLength,
+                    next++,
+                    entries.kind,
+                    entries.valueAddress,
+                    entries.valueLength);
+        }
+        memtable.commitBatch(batch);
+    }
+}

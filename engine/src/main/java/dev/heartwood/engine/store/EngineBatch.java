@@ -1,0 +1,156 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.TooLargeException;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.log.BatchPayload;
+import dev.heartwood.engine.os.Memory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+
+/** A batch, collected on the heap: kind, two lengths, key and value of each write, one after the other. Not thread-safe. */
+final class EngineBatch implements WriteBatch {
+    private static final int HEADER_BYTES = 9;
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+
+    private final boolean takesOperands;
+    private byte[] data = new byte[256];
+    private MemorySegment segment = MemorySegment.ofArray(data);
+    private int used;
+    private int count;
+    private long userBytes;
+    private long payloadBytes;
+    private boolean closed;
+
+    EngineBatch(boolean takesOperands) {
+        this.takesOperands = takesOperands;
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) {
+        put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+    }
+
+    @Override
+    public void put(MemorySegment key, MemorySegment value) {
+        add(Entries.PUT, key, value);
+    }
+
+    @Override
+    public void delete(byte[] key) {
+        delete(MemorySegment.ofArray(key));
+    }
+
+    @Override
+    public void delete(MemorySegment key) {
+        add(Entries.DELETE, key, NOTHING);
+    }
+
+    @Override
+    public void merge(byte[] key, byte[] operand) {
+        merge(MemorySegment.ofArray(key), MemorySegment.ofArray(operand));
+    }
+
+    @Override
+    public void merge(MemorySegment key, MemorySegment operand) {
+        if (!takesOperands) {
+            throw new UnsupportedOperationException("the store was opened without a merge operator");
+        }
+        add(Entries.MERGE, key, operand);
+    }
+
+    private void add(byte kind, MemorySegment key, MemorySegment value) {
+        requireOpen();
+        Limits.check(key.byteSize(), value.byteSize());
+        long bytes = HEADER_BYTES + key.byteSize() + value.byteSize();
+        if (userBytes + key.byteSize() + value.byteSize() > BATCH_BYTES_MAX || used + bytes > Integer.MAX_VALUE - 8) {
+            throw new TooLargeException("batch", userBytes + key.byteSize() + value.byteSize(), BATCH_BYTES_MAX);
+        }
+        reserve((int) bytes);
+        data[used] = kind;
+        segment.set(INT, used + 1L, (int) key.byteSize());
+        segment.set(INT, used + 5L, (int) value.byteSize());
+        MemorySegment.copy(key, 0, segment, used + HEADER_BYTES, key.byteSize());
+        MemorySegment.copy(value, 0, segment, used + HEADER_BYTES + key.byteSize(), value.byteSize());
+        used += (int) bytes;
+        count++;
+        userBytes += key.byteSize() + value.byteSize();
+        payloadBytes += BatchPayload.entryBytes((int) key.byteSize(), (int) value.byteSize());
+    }
+
+    private void reserve(int more) {
+        if (data.length - used < more) {
+            data = Arrays.copyOf(data, (int) Math.min(Integer.MAX_VALUE - 8, Math.max(2L * data.length, (long) used + more)));
+            segment = MemorySegment.ofArray(data);
+        }
+    }
+
+    /** Writes the batch in the form that the log stores to native memory. */
+    void encode(long address) {
+        long to = address;
+        for (int from = 0; from < used; ) {
+            int keyLength = segment.get(INT, from + 1L);
+            int valueLength = segment.get(INT, from + 5L);
+            to = BatchPayload.putHeader(to, data[from], keyLength, valueLength);
+            Memory.copyFrom(data, from + HEADER_BYTES, to, keyLength + valueLength);
+            to += keyLength + valueLength;
+            from += HEADER_BYTES + keyLength + valueLength;
+        }
+        assert to == address + payloadBytes;
+    }
+
+    /** The length of what {@link #encode} writes. */
+    long payloadBytes() {
+        return payloadBytes;
+    }
+
+    @Override
+    public int count() {
+        return count;
+    }
+
+    @Override
+    public long bytes() {
+        return userBytes;
+    }
+
+    @Override
+    public void clear() {
+        requireOpen();
+        used = 0;
+        count = 0;
+        userBytes = 0;
+        payloadBytes = 0;
+    }
+
+    void requireOpen() {
+        if (closed) {
+            throw new ClosedException("the batch");
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        data = new byte[0];
+        segment = NOTHING;
+    }
+
+    /** The limits of keys and values. */
+    static final class Limits {
+        private Limits() {}
+
+        static void check(long keyBytes, long valueBytes) {
+            if (keyBytes > KeyValueStore.KEY_BYTES_MAX) {
+                throw new TooLargeException("key", keyBytes, KeyValueStore.KEY_BYTES_MAX);
+            }
+            if (valueBytes > KeyValueStore.VALUE_BYTES_MAX) {
+                throw new TooLargeException("value", valueBytes, KeyValueStore.VALUE_BYTES_MAX);
+            }
+        }
+    }
+}

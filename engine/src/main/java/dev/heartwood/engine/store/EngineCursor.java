@@ -1,0 +1,364 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.Cursor;
+import dev.heartwood.KeyRange;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.trunk.TreeCursor;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A user's cursor: of the versions that the tree cursor walks it shows, for each key, what the snapshot sees. Belongs to one
+ * thread at a time; every call is an operation of the store, so a store that closes waits for it.
+ */
+final class EngineCursor implements Cursor {
+    /*
+     * Forwards, the tree cursor stands on the entry that is shown, or beyond it where operands were applied; the rest of the
+     * key's versions is skipped by the next move. Backwards, it stands before the first version of the key that is shown. A change of
+     * direction seeks.
+     */
+    private enum Position {
+        BEFORE_FIRST,
+        ON_FORWARDS,
+        ON_BACKWARDS,
+        AFTER_LAST
+    }
+
+    private final EngineStore store;
+    private final SnapshotState state;
+    private final TreeCursor entries;
+    private final byte[] from;
+    private final byte[] to;
+    private Position position = Position.BEFORE_FIRST;
+    private byte[] key = new byte[64];
+    private int keyLength;
+    private byte[] value = new byte[256];
+    private int valueLength;
+    private boolean closed;
+
+    /** Takes over a reference to {@code state}. */
+    EngineCursor(EngineStore store, SnapshotState state, TreeCursor entries, KeyRange range) {
+        this.store = store;
+        this.state = state;
+        this.entries = entries;
+        this.from = range.from();
+        this.to = range.to();
+    }
+
+    @Override
+    public boolean next() {
+        Operation operation = enter();
+        try {
+            switch (position) {
+                case BEFORE_FIRST -> seekForwards(operation, from == null ? Keys.EMPTY : from);
+                case ON_FORWARDS -> {
+                    skipKey();
+                    showForwards();
+                }
+                case ON_BACKWARDS -> {
+                    seekTo(operation, key, keyLength);
+                    skipKey();
+                    showForwards();
+                }
+                case AFTER_LAST -> {}
+                default -> throw new AssertionError(position);
+            }
+            return valid();
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public boolean previous() {
+        Operation operation = enter();
+        try {
+            switch (position) {
+                case AFTER_LAST -> seekEnd(operation);
+                case ON_FORWARDS -> {
+                    seekBefore(operation, key, keyLength);
+                    showBackwards();
+                }
+                case ON_BACKWARDS -> showBackwards();
+                case BEFORE_FIRST -> {}
+                default -> throw new AssertionError(position);
+            }
+            return valid();
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public boolean first() {
+        Operation operation = enter();
+        try {
+            seekForwards(operation, from == null ? Keys.EMPTY : from);
+            return valid();
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public boolean last() {
+        Operation operation = enter();
+        try {
+            seekEnd(operation);
+            return valid();
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public boolean seek(byte[] target) {
+        Operation operation = enter();
+        try {
+            boolean below = from != null && Keys.compare(target, from) < 0;
+            seekForwards(operation, below ? from : target);
+            return valid();
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public boolean seek(MemorySegment target) {
+        return seek(target.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+    }
+
+    @Override
+    public boolean seekBackwards(byte[] target) {
+        Operation operation = enter();
+        try {
+            if (!Keys.isBefore(target, to)) {
+                seekEnd(operation);
+            } else {
+                // The least key after the target is the target with a zero byte appended.
+                byte[] after = Arrays.copyOf(target, target.length + 1);
+                seekBefore(operation, after, after.length);
+                showBackwards();
+            }
+            return valid();
+        } finally {
+            operation.end();
+        }
+    }
+
+    private void seekForwards(Operation operation, byte[] target) {
+        seekTo(operation, target, target.length);
+        showForwards();
+    }
+
+    private void seekEnd(Operation operation) {
+        if (to == null) {
+            entries.seekLast();
+        } else {
+            seekBefore(operation, to, to.length);
+        }
+        showBackwards();
+    }
+
+    private void seekTo(Operation operation, byte[] target, int length) {
+        store.require(operation, length);
+        entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
+    }
+
+    private void seekBefore(Operation operation, byte[] target, int length) {
+        store.require(operation, length);
+        entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
+    }
+
+    /** Leaves the versions of the key that is shown. */
+    private void skipKey() {
+        while (entries.valid() && isShownKey()) {
+            entries.next();
+        }
+    }
+
+    private boolean isShownKey() {
+        return entries.keyLength() == keyLength && commonWithShown() == keyLength;
+    }
+
+    private int commonWithShown() {
+        long address = entries.keyAddress();
+        int i = 0;
+        while (i < keyLength && Memory.getByte(address + i) == key[i]) {
+            i++;
+        }
+        return i;
+    }
+
+    /** Shows the first key from where the tree cursor stands that has a value, or nothing. */
+    private void showForwards() {
+        while (entries.valid()) {
+            if (to != null && Memory.compare(entries.keyAddress(), entries.keyLength(), to) >= 0) {
+                break;
+            }
+            if (entries.sequence() > state.sequence()) {
+                entries.next();
+                continue;
+            }
+            takeKey();
+            if (entries.kind() == Entries.PUT) {
+                takeValue();
+                position = Position.ON_FORWARDS;
+                return;
+            }
+            if (entries.kind() == Entries.MERGE) {
+                byte[] result = EntryResolver.applyOperands(
+                        entries, Arrays.copyOf(key, keyLength), store.mergeOperator());
+                if (result != null) {
+                    takeValue(result);
+                    position = Position.ON_FORWARDS;
+                    return;
+                }
+            }
+            skipKey();
+        }
+        position = Position.AFTER_LAST;
+    }
+
+    /** Shows the last key up to where the tree cursor stands that has a value, or nothing. */
+    private void showBackwards() {
+        while (entries.valid()) {
+            if (from != null && Memory.compare(entries.keyAddress(), entries.keyLength(), from) < 0) {
+                break;
+            }
+            if (showKeyBackwards()) {
+                position = Position.ON_BACKWARDS;
+                return;
+            }
+        }
+        position = Position.BEFORE_FIRST;
+    }
+
+    /** Walks back over all versions of a key, which come from the oldest; returns whether the newest visible is a value. */
+    private boolean showKeyBackwards() {
+        takeKey();
+        boolean present = false;
+        List<byte[]> operands = null;
+        while (entries.valid() && isShownKey()) {
+            if (entries.sequence() <= state.sequence()) {
+                switch (entries.kind()) {
+                    case Entries.PUT -> {
+                        takeValue();
+                        present = true;
+                        operands = null;
+                    }
+                    case Entries.DELETE -> {
+                        present = false;
+                        operands = null;
+                    }
+                    default -> {
+                        operands = operands == null ? new ArrayList<>() : operands;
+                        operands.add(Memory.bytes(entries.valueAddress(), entries.valueLength()));
+                    }
+                }
+            }
+            entries.previous();
+        }
+        if (operands != null) {
+            byte[] base = present ? Arrays.copyOf(value, valueLength) : null;
+            byte[] result = EntryResolver.apply(Arrays.copyOf(key, keyLength), base, operands, store.mergeOperator());
+            present = result != null;
+            if (present) {
+                takeValue(result);
+            }
+        }
+        return present;
+    }
+
+    private void takeKey() {
+        keyLength = entries.keyLength();
+        if (key.length < keyLength) {
+            key = new byte[Math.max(keyLength, 2 * key.length)];
+        }
+        Memory.copyTo(entries.keyAddress(), key, 0, keyLength);
+    }
+
+    private void takeValue() {
+        valueLength = entries.valueLength();
+        if (value.length < valueLength) {
+            value = new byte[(int) Math.min(Integer.MAX_VALUE - 8, Math.max(valueLength, 2L * value.length))];
+        }
+        if (entries.largeGroup() != null) {
+            entries.largeGroup().read(entries.largePosition(), MemorySegment.ofArray(value), 0, valueLength);
+        } else {
+            Memory.copyTo(entries.valueAddress(), value, 0, valueLength);
+        }
+    }
+
+    private void takeValue(byte[] result) {
+        valueLength = result.length;
+        if (value.length < valueLength) {
+            value = new byte[valueLength];
+        }
+        System.arraycopy(result, 0, value, 0, valueLength);
+    }
+
+    @Override
+    public boolean valid() {
+        return position == Position.ON_FORWARDS || position == Position.ON_BACKWARDS;
+    }
+
+    @Override
+    public byte[] key() {
+        requireValid();
+        return Arrays.copyOf(key, keyLength);
+    }
+
+    @Override
+    public byte[] value() {
+        requireValid();
+        return Arrays.copyOf(value, valueLength);
+    }
+
+    @Override
+    public MemorySegment keySegment() {
+        requireValid();
+        return MemorySegment.ofArray(key).asSlice(0, keyLength).asReadOnly();
+    }
+
+    @Override
+    public MemorySegment valueSegment() {
+        requireValid();
+        return MemorySegment.ofArray(value).asSlice(0, valueLength).asReadOnly();
+    }
+
+    private void requireValid() {
+        if (closed) {
+            throw new ClosedException("the cursor");
+        }
+        store.requireOpen();
+        if (!valid()) {
+            throw new IllegalStateException("the cursor does not stand on an entry");
+        }
+    }
+
+    private Operation enter() {
+        if (closed) {
+            throw new ClosedException("the cursor");
+        }
+        return store.enterOutsideEpoch();
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            store.released(this, state);
+        }
+    }
+
+    /** Lets go of the pages; called once, by the store, while it is open. */
+    void closeEntries() {
+        entries.close();
+    }
+}

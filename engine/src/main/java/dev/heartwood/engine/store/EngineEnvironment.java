@@ -1,0 +1,377 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.ClosedException;
+import dev.heartwood.Environment;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.MemoryStats;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.cache.CacheStats;
+import dev.heartwood.engine.cache.PageCache;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Workers;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * What stores share: the memory of the budget, the page cache, the epochs, the workers. Thread-safe.
+ *
+ * <p>Pools divide the budget, so that none starves another: for memtables, for merges, for calls and cursors, and for the page
+ * cache.
+ */
+public final class EngineEnvironment implements Environment {
+    /** How many bytes of merges may be owed before writers are slowed to the utmost, in memtables. */
+    private static final int DEBT_MEMTABLES_MAX = 16;
+
+    private static final int LANES_MAX = 16;
+
+    /** Log segments that a busy store has mapped: for each of two lanes one that is written and the next. */
+    private static final int SEGMENTS_MAPPED = 4;
+
+    private final EnvironmentOptions options;
+    private final MemoryPlan plan;
+    private final BiFunction<Path, StoreOptions, Storage> storages;
+    private final MemoryPool memtablePool;
+    private final MemoryPool mergePool;
+    private final MemoryPool foregroundPool;
+    private final MemoryPool cachePool;
+    private final Surroundings surroundings;
+    private final Epochs epochs = new Epochs();
+    private final PageCache cache;
+    private final Workers workers;
+    private final Operations operations;
+    private final ReentrantLock lifecycle = new ReentrantLock();
+    private final Set<EngineStore> stores = new LinkedHashSet<>();
+    // Written under lifecycle, read without.
+    private volatile int openStores;
+    private final AtomicBoolean writingBack = new AtomicBoolean();
+    private boolean closed;
+
+    private EngineEnvironment(
+            EnvironmentOptions options,
+            BiFunction<Path, StoreOptions, Storage> storages,
+            Surroundings surroundings) {
+        this.options = options;
+        this.surroundings = surroundings;
+        this.plan = MemoryPlan.of(options);
+        this.storages = storages;
+        List<MemoryPool> pools = openPools(
+                plan.memtablesBytes(), plan.mergeBytes(), plan.foregroundBytes(), plan.cacheBytes());
+        this.memtablePool = pools.get(0);
+        this.mergePool = pools.get(1);
+        this.foregroundPool = pools.get(2);
+        this.cachePool = pools.get(3);
+        this.cache = orClose(pools, () -> new PageCache(cachePool, plan.framesBytes(), epochs));
+        this.operations = new Operations(epochs, foregroundPool);
+        this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
+        cache.onWriteBackDue(this::writeBackSoon);
+    }
+
+    /** Opens a pool of each size, or none. */
+    private static List<MemoryPool> openPools(long... bytes) {
+        List<MemoryPool> pools = new ArrayList<>();
+        try {
+            for (long each : bytes) {
+                pools.add(MemoryPool.open(each));
+            }
+            return pools;
+        } catch (Throwable e) {
+            pools.forEach(MemoryPool::close);
+            throw e;
+        }
+    }
+
+    /** Makes what may find no memory or thread; the pools do not outlive a failure. */
+    private static <T> T orClose(List<MemoryPool> pools, Supplier<T> part) {
+        try {
+            return part.get();
+        } catch (Throwable e) {
+            pools.forEach(MemoryPool::close);
+            throw e;
+        }
+    }
+
+    /** An environment over the files of the machine. */
+    public static EngineEnvironment open(EnvironmentOptions options) {
+        return new EngineEnvironment(
+                options,
+                (path, store) -> new FileStorage(path, options.device(), store.ioMode()),
+                Surroundings.ofMachine());
+    }
+
+    /** An environment whose stores live in whatever storage {@code storages} gives for their directory. */
+    public static EngineEnvironment open(EnvironmentOptions options, Function<Path, Storage> storages) {
+        return open(options, storages, Surroundings.ofMachine());
+    }
+
+    /** As {@link #open(EnvironmentOptions, Function)}, in other surroundings than the machine's. */
+    public static EngineEnvironment open(
+            EnvironmentOptions options, Function<Path, Storage> storages, Surroundings surroundings) {
+        return new EngineEnvironment(options, (path, store) -> storages.apply(path), surroundings);
+    }
+
+    @Override
+    public KeyValueStore open(Path directory, StoreOptions storeOptions) {
+        return open(directory, storeOptions, () -> {});
+    }
+
+    @Override
+    public KeyValueStore openOwned(Path directory, StoreOptions storeOptions) {
+        return open(directory, storeOptions, this::close);
+    }
+
+    private EngineStore open(Path directory, StoreOptions storeOptions, Runnable afterClose) {
+        Objects.requireNonNull(directory, "directory");
+        Objects.requireNonNull(storeOptions, "options");
+        requireOpen();
+        Storage files = storage(directory, storeOptions);
+        EngineStore store = new StoreOpener(this, files, storeOptions, afterClose).open();
+        lifecycle.lock();
+        try {
+            if (!closed) {
+                stores.add(store);
+                openStores = stores.size();
+                return store;
+            }
+        } finally {
+            lifecycle.unlock();
+        }
+        store.close();
+        throw new ClosedException("the environment");
+    }
+
+    /** The files of a directory, as a store with these options reads and writes them. */
+    Storage storage(Path directory, StoreOptions storeOptions) {
+        return storages.apply(directory, storeOptions);
+    }
+
+    private void requireOpen() {
+        lifecycle.lock();
+        try {
+            if (closed) {
+                throw new ClosedException("the environment");
+            }
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /** Forgets a store that has closed. */
+    void closed(EngineStore store) {
+        lifecycle.lock();
+        try {
+            stores.remove(store);
+            openStores = stores.size();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /** The largest log segment a store may take now: the logs of all stores share their part of the budget. */
+    long segmentBytesMax() {
+        long share = plan.logBytes() / SEGMENTS_MAPPED / Math.max(1, openStores);
+        return Math.min(Long.highestOneBit(Math.max(1, share)), plan.segmentBytesMax());
+    }
+
+    private List<EngineStore> stores() {
+        lifecycle.lock();
+        try {
+            return new ArrayList<>(stores);
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void writeBackSoon() {
+        if (writingBack.compareAndSet(false, true)) {
+            workers.submit(Priority.CHECKPOINT, () -> {
+                boolean more = false;
+                try {
+                    more = cache.writeBackSome();
+                } finally {
+                    writingBack.set(false);
+                }
+                if (more) {
+                    writeBackSoon();
+                }
+            });
+        }
+    }
+
+    @Override
+    public EnvironmentOptions options() {
+        return options;
+    }
+
+    @Override
+    public MemoryStats memoryStats() {
+        CacheStats stats = cache.stats();
+        long framesUsed = stats.frames() - stats.framesAvailable() - stats.framesOfMaps();
+        return new MemoryStats(
+                options.memory().bytes(),
+                memtablePool.allocated(),
+                framesUsed * PageLayout.PAGE_BYTES,
+                cache.bytes(),
+                mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
+                (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES);
+    }
+
+    @Override
+    public void close() {
+        lifecycle.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        } finally {
+            lifecycle.unlock();
+        }
+        RuntimeException failure = null;
+        for (EngineStore store : stores()) {
+            try {
+                store.close();
+            } catch (RuntimeException e) {
+                failure = e;
+            }
+        }
+        workers.close();
+        awaitCalls();
+        while (epochs.reclaim()) {
+            Thread.yield();
+        }
+        operations.close();
+        cache.close();
+        cachePool.close();
+        foregroundPool.close();
+        mergePool.close();
+        memtablePool.close();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Waits until no call has a slot, not even one that waits. */
+    private void awaitCalls() {
+        while (epochs.isOccupied()) {
+            Thread.yield();
+        }
+    }
+
+    MemoryPlan plan() {
+        return plan;
+    }
+
+    /** Memory for calls and cursors. */
+    MemoryPool buffers() {
+        return foregroundPool;
+    }
+
+    /** Memory for merges and packing. */
+    MemoryPool mergeBuffers() {
+        return mergePool;
+    }
+
+    Epochs epochs() {
+        return epochs;
+    }
+
+    PageCache cache() {
+        return cache;
+    }
+
+    Workers workers() {
+        return workers;
+    }
+
+    Operations operations() {
+        return operations;
+    }
+
+    Randomness randomness() {
+        return surroundings.randomness();
+    }
+
+    Clock clock() {
+        return surroundings.clock();
+    }
+
+    int laneCount() {
+        return Math.min(LANES_MAX, Integer.highestOneBit(2 * surroundings.processors() - 1));
+    }
+
+    /** The size of a full memtable of a store. */
+    long memtableBytes(StoreOptions storeOptions) {
+        long asked = storeOptions.memtable().bytes();
+        return asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2);
+    }
+
+    long debtBytesMax(long memtableBytes) {
+        return DEBT_MEMTABLES_MAX * memtableBytes;
+    }
+
+    /** A new memtable in the shared pool. */
+    Memtable newMemtable(long generation, int lanes, long bytesMax) {
+        return new Memtable(memtablePool, generation, lanes, bytesMax);
+    }
+
+    /** Where a store's memtables come from. */
+    WritePath.MemtableSource memtableSource(int lanes, long bytesMax) {
+        return new WritePath.MemtableSource() {
+            @Override
+            public Memtable make(long generation) {
+                return newMemtable(generation, lanes, bytesMax);
+            }
+
+            @Override
+            public void checkFits(long bytes) {
+                long most = plan.memtablesBytes() / 4;
+                if (bytes > most) {
+                    throw new InsufficientMemoryException("a write of " + bytes + " bytes needs more than the "
+                            + new ByteSize(most) + " that a memory of " + options.memory() + " has for one");
+                }
+            }
+
+            @Override
+            public void relieve() {
+                sealLargest();
+            }
+        };
+    }
+
+    /** Has the store with the largest active memtable seal it. */
+    private void sealLargest() {
+        EngineStore largest = null;
+        long most = 0;
+        for (EngineStore store : stores()) {
+            long bytes = store.activeBytes();
+            if (bytes > most) {
+                most = bytes;
+                largest = store;
+            }
+        }
+        if (largest != null) {
+            EngineStore chosen = largest;
+            workers.submit(Priority.SEAL, chosen::sealForOthers);
+        }
+    }
+}

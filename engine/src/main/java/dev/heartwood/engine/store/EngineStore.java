@@ -1,0 +1,583 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.BackupReport;
+import dev.heartwood.ClosedException;
+import dev.heartwood.Cursor;
+import dev.heartwood.Durability;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.Snapshot;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreStats;
+import dev.heartwood.ValueConsumer;
+import dev.heartwood.VerifyReport;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.backup.Backup;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.checkpoint.SessionMark;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.TreeCursor;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+
+/**
+ * A store: checks what it is given, copies it to native memory, and hands it to the write path or the read path. Thread-safe.
+ *
+ * <p>Closing: a flag is raised, and an epoch later no call is inside one; calls that waited outside of an epoch look at the flag
+ * again, and those that work outside of one are waited for. Then cursors and snapshots that are still open are let go, and the parts close from the top down.
+ */
+final class EngineStore implements KeyValueStore {
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
+    private final StoreParts parts;
+    private final EngineEnvironment environment;
+    private final Runnable afterClose;
+    private final WritePath write;
+    private final ReadPath read;
+    private final PointReads reads;
+    private final StoreOptions options;
+    private final OpenViews open = new OpenViews();
+    private final ReentrantLock lifecycle = new ReentrantLock();
+    private final LongCalls longCalls = new LongCalls();
+    private volatile boolean closed;
+
+    EngineStore(StoreParts parts, EngineEnvironment environment, Runnable afterClose) {
+        this.parts = parts;
+        this.environment = environment;
+        this.afterClose = afterClose;
+        this.write = parts.write();
+        this.read = parts.read();
+        this.options = parts.options();
+        this.reads = new PointReads(this, read, write, parts.live(), mergeOperator());
+    }
+
+    /** Begins a call; refuses it when the store is closed. */
+    Operation enter() {
+        return requireOpen(parts.operations().begin());
+    }
+
+    /** As {@link #enter} for a cursor, which locks the pages it reads: however long it takes, it holds nothing back. */
+    Operation enterOutsideEpoch() {
+        return requireOpen(parts.operations().beginOutsideEpoch(this));
+    }
+
+    private Operation requireOpen(Operation operation) {
+        if (closed) {
+            operation.end();
+            throw new ClosedException("the store");
+        }
+        return operation;
+    }
+
+    /** Refuses what does not touch shared memory when the store is closed. */
+    void requireOpen() {
+        if (closed) {
+            throw new ClosedException("the store");
+        }
+    }
+
+    /** Makes room for what a call copies. The call may have waited for it, so it looks again whether the store is closed. */
+    void require(Operation operation, long bytes) {
+        operation.require(bytes);
+        requireOpen();
+    }
+
+    MergeOperator mergeOperator() {
+        return options.mergeOperator().orElse(null);
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value) {
+        put(key, value, options.durability());
+    }
+
+    @Override
+    public void put(MemorySegment key, MemorySegment value) {
+        put(key, value, options.durability());
+    }
+
+    @Override
+    public void put(byte[] key, byte[] value, Durability durability) {
+        writeArrays(Entries.PUT, key, value, durability);
+    }
+
+    @Override
+    public void put(MemorySegment key, MemorySegment value, Durability durability) {
+        writeSegments(Entries.PUT, key, value, durability);
+    }
+
+    @Override
+    public void delete(byte[] key) {
+        delete(key, options.durability());
+    }
+
+    @Override
+    public void delete(MemorySegment key) {
+        delete(key, options.durability());
+    }
+
+    @Override
+    public void delete(byte[] key, Durability durability) {
+        delete(MemorySegment.ofArray(key), durability);
+    }
+
+    @Override
+    public void delete(MemorySegment key, Durability durability) {
+        writeSegments(Entries.DELETE, key, NOTHING, durability);
+    }
+
+    @Override
+    public void merge(byte[] key, byte[] operand) {
+        merge(key, operand, options.durability());
+    }
+
+    @Override
+    public void merge(MemorySegment key, MemorySegment operand) {
+        merge(key, operand, options.durability());
+    }
+
+    @Override
+    public void merge(byte[] key, byte[] operand, Durability durability) {
+        merge(MemorySegment.ofArray(key), MemorySegment.ofArray(operand), durability);
+    }
+
+    @Override
+    public void merge(MemorySegment key, MemorySegment operand, Durability durability) {
+        if (options.mergeOperator().isEmpty()) {
+            throw new UnsupportedOperationException("the store was opened without a merge operator");
+        }
+        writeSegments(Entries.MERGE, key, operand, durability);
+    }
+
+    private void writeArrays(byte kind, byte[] key, byte[] value, Durability durability) {
+        Objects.requireNonNull(durability, "durability");
+        EngineBatch.Limits.check(key.length, value.length);
+        Operation operation = enter();
+        try {
+            require(operation, (long) key.length + value.length);
+            long keyAddress = operation.copy(key);
+            long valueAddress = operation.copy(value);
+            write.write(operation, kind, keyAddress, key.length, valueAddress, value.length, durability);
+        } finally {
+            operation.end();
+        }
+    }
+
+    private void writeSegments(byte kind, MemorySegment key, MemorySegment value, Durability durability) {
+        Objects.requireNonNull(durability, "durability");
+        EngineBatch.Limits.check(key.byteSize(), value.byteSize());
+        Operation operation = enter();
+        try {
+            require(operation, key.byteSize() + value.byteSize());
+            int keyLength = (int) key.byteSize();
+            int valueLength = (int) value.byteSize();
+            long keyAddress = operation.copy(key);
+            long valueAddress = operation.copy(value);
+            write.write(operation, kind, keyAddress, keyLength, valueAddress, valueLength, durability);
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public byte[] get(byte[] key) {
+        Operation operation = enter();
+        try {
+            require(operation, key.length);
+            long keyAddress = operation.copy(key);
+            return reads.get(operation, null, keyAddress, key.length);
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public byte[] get(MemorySegment key) {
+        return get((SnapshotState) null, key);
+    }
+
+    @Override
+    public long get(MemorySegment key, MemorySegment destination) {
+        return get((SnapshotState) null, key, destination);
+    }
+
+    /** As the public get, in a snapshot's state, of which a reference is taken over; null is the current state. */
+    byte[] get(SnapshotState state, MemorySegment key) {
+        Operation operation = enterWith(state);
+        try {
+            int length = keyLength(key);
+            require(operation, length);
+            long keyAddress = operation.copy(key);
+            return reads.get(operation, state, keyAddress, length);
+        } finally {
+            leave(operation, state);
+        }
+    }
+
+    /** As the public get, in a snapshot's state, of which a reference is taken over; null is the current state. */
+    long get(SnapshotState state, MemorySegment key, MemorySegment destination) {
+        Operation operation = enterWith(state);
+        try {
+            int length = keyLength(key);
+            require(operation, length);
+            long keyAddress = operation.copy(key);
+            return reads.get(operation, state, keyAddress, length, destination);
+        } finally {
+            leave(operation, state);
+        }
+    }
+
+    @Override
+    public boolean get(byte[] key, ValueConsumer consumer) {
+        return get(MemorySegment.ofArray(key), consumer);
+    }
+
+    @Override
+    public boolean get(MemorySegment key, ValueConsumer consumer) {
+        Objects.requireNonNull(consumer, "consumer");
+        byte[] value = get(key);
+        if (value == null) {
+            return false;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment copy = arena.allocate(Math.max(1, value.length)).asSlice(0, value.length);
+            copy.copyFrom(MemorySegment.ofArray(value));
+            consumer.accept(copy.asReadOnly());
+        }
+        return true;
+    }
+
+    @Override
+    public boolean contains(byte[] key) {
+        return get(MemorySegment.ofArray(key), NOTHING) >= 0;
+    }
+
+    private static int keyLength(MemorySegment key) {
+        return (int) Math.min(key.byteSize(), KEY_BYTES_MAX + 1L);
+    }
+
+    @Override
+    public WriteBatch newBatch() {
+        requireOpen();
+        return new EngineBatch(options.mergeOperator().isPresent());
+    }
+
+    @Override
+    public void write(WriteBatch batch) {
+        write(batch, options.durability());
+    }
+
+    @Override
+    public void write(WriteBatch batch, Durability durability) {
+        Objects.requireNonNull(durability, "durability");
+        Objects.requireNonNull(batch, "batch");
+        if (!(batch instanceof EngineBatch engineBatch)) {
+            throw new IllegalArgumentException("the batch was not made by newBatch()");
+        }
+        engineBatch.requireOpen();
+        Operation operation = enter();
+        try {
+            if (engineBatch.count() == 0) {
+                write.writeNothing(durability);
+                return;
+            }
+            require(operation, engineBatch.payloadBytes());
+            long payload = operation.reserve(engineBatch.payloadBytes());
+            engineBatch.encode(payload);
+            write.writeBatch(
+                    operation,
+                    new BatchEntries(engineBatch.count(), engineBatch.bytes(), payload, engineBatch.payloadBytes()),
+                    durability);
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public Snapshot snapshot() {
+        Operation operation = enter();
+        try {
+            SnapshotState state = SnapshotState.open(read, write, parts.live());
+            EngineSnapshot snapshot = new EngineSnapshot(this, state);
+            open.add(snapshot, state);
+            return snapshot;
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public Cursor cursor(KeyRange range) {
+        return cursor(null, Objects.requireNonNull(range, "range"));
+    }
+
+    /** A cursor over a snapshot's state, of which a reference is taken over; null is the current state. */
+    Cursor cursor(SnapshotState snapshot, KeyRange range) {
+        Operation operation;
+        try {
+            operation = enter();
+        } catch (RuntimeException e) {
+            if (snapshot != null) {
+                snapshot.release();
+            }
+            throw e;
+        }
+        SnapshotState state = snapshot;
+        try {
+            if (state == null) {
+                state = SnapshotState.open(read, write, parts.live());
+            }
+            EngineCursor cursor =
+                    new EngineCursor(this, state, (TreeCursor) state.entries(read.storage()), range);
+            open.add(cursor, state);
+            parts.background().scanned();
+            return cursor;
+        } catch (RuntimeException e) {
+            if (state != null) {
+                state.release();
+            }
+            throw e;
+        } finally {
+            operation.end();
+        }
+    }
+
+    /** Lets go of what a snapshot or a cursor holds, unless the closing of the store has done so. */
+    void released(Object holder, SnapshotState state) {
+        Operation operation = parts.operations().begin();
+        try {
+            if (!closed && open.remove(holder)) {
+                release(holder, state);
+            }
+        } finally {
+            operation.end();
+        }
+    }
+
+    private static void release(Object holder, SnapshotState state) {
+        if (holder instanceof EngineCursor cursor) {
+            cursor.closeEntries();
+        }
+        state.release();
+    }
+
+    private Operation enterWith(SnapshotState state) {
+        try {
+            return enter();
+        } catch (RuntimeException e) {
+            if (state != null) {
+                state.release();
+            }
+            throw e;
+        }
+    }
+
+    private static void leave(Operation operation, SnapshotState state) {
+        if (state != null) {
+            state.release();
+        }
+        operation.end();
+    }
+
+    @Override
+    public void sync() {
+        Operation operation = enter();
+        try {
+            write.sync();
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public void checkpoint() {
+        Operation operation = enter();
+        try {
+            operation.outsideEpoch(() -> whileOpen(this::checkpointNow));
+        } finally {
+            operation.end();
+        }
+    }
+
+    /** Runs something long that closing has to wait for. */
+    private void whileOpen(Runnable action) {
+        lifecycle.lock();
+        try {
+            if (closed) {
+                throw new ClosedException("the store");
+            }
+            action.run();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void checkpointNow() {
+        parts.failStop().check();
+        parts.background().awaitPacked(write.seal());
+        try {
+            parts.checkpointer().run();
+        } catch (NoSpaceException | InsufficientMemoryException e) {
+            throw e;
+        } catch (RuntimeException e) {
+            parts.failStop().fail(e);
+            throw e;
+        }
+        parts.epochs().reclaim();
+    }
+
+    @Override
+    public VerifyReport verify() {
+        return longCall(() -> CheckpointView.verify(parts, environment.buffers(), (what, done, total) -> longCalls.requireOpen()));
+    }
+
+    @Override
+    public BackupReport backup(Path directory) {
+        Objects.requireNonNull(directory, "directory");
+        checkpoint();
+        return longCall(() -> {
+            try (Storage to = environment.storage(directory, options)) {
+                return CheckpointView.view(parts, environment.buffers(), view -> Backup.run(
+                        view, parts.files(), to, environment.randomness(), (what, done, total) -> longCalls.requireOpen()));
+            }
+        });
+    }
+
+    /** Runs something long that others need not wait for; closing ends it. */
+    private <T> T longCall(Supplier<T> call) {
+        AtomicReference<T> result = new AtomicReference<>();
+        Operation operation = enter();
+        try {
+            operation.outsideEpoch(() -> result.set(longCalls.run(call)));
+        } finally {
+            operation.end();
+        }
+        return result.get();
+    }
+
+    @Override
+    public void discard(KeyRange range) {
+        Operation operation = enter();
+        try {
+            if (parts.trunk().discard(new Span(range.from(), range.to()))) {
+                parts.epochs().reclaim();
+            }
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public void settle() {
+        Operation operation = enter();
+        try {
+            operation.outsideEpoch(() -> whileOpen(() -> {
+                parts.background().settle();
+                parts.checkpointer().run();
+                parts.epochs().reclaim();
+                parts.storage().returnFreeSpace();
+            }));
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public StoreStats stats() {
+        Operation operation = enter();
+        try {
+            return parts.stats(environment.cache().stats());
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public StoreOptions options() {
+        return options;
+    }
+
+    /** Bytes of the shared pool that this store's active memtable holds. */
+    long activeBytes() {
+        return closed ? 0 : parts.generations().active().memtable().bytesHeld();
+    }
+
+    /** Seals the active memtable for the sake of other stores, unless that would have to wait. */
+    void sealForOthers() {
+        if (closed) {
+            return;
+        }
+        try {
+            write.sealIfPossible();
+        } catch (RuntimeException e) {
+            parts.failStop().fail(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        RuntimeException failure;
+        lifecycle.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            longCalls.close();
+            failure = makeDurable();
+            closed = true;
+            write.close();
+            awaitCalls();
+            RuntimeException later = closeParts();
+            failure = failure == null ? later : failure;
+        } finally {
+            lifecycle.unlock();
+        }
+        // Without the lock: closing the environment waits for calls, and those may wait for the lock.
+        afterClose.run();
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Lets everything go; returns what went wrong, after which the store is closed nevertheless. */
+    private RuntimeException closeParts() {
+        try {
+            open.closeAll(parts.files().directory().toString(), EngineStore::release);
+            parts.close();
+            return null;
+        } catch (RuntimeException e) {
+            return e;
+        } finally {
+            environment.closed(this);
+        }
+    }
+
+    /** Makes everything written durable, unless the store has failed; returns why it could not. */
+    private RuntimeException makeDurable() {
+        try {
+            if (!parts.failStop().isFailed()) {
+                checkpointNow();
+                SessionMark.write(parts.files(), parts.checkpointer().durable());
+                parts.storage().returnFreeSpace();
+            }
+            return null;
+        } catch (RuntimeException e) {
+            return e;
+        }
+    }
+
+    /** Waits until every call that saw the store open has ended. */
+    private void awaitCalls() {
+        parts.epochs().awaitOperations();
+        parts.operations().awaitUsers(this);
+    }
+}

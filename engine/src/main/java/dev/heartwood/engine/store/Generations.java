@@ -1,0 +1,91 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.engine.memtable.Memtable;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The memtables of a store: the active one and the sealed ones that the tree does not have yet. Readers take the list with one
+ * volatile read; changes are made under the rotation lock of the write path or by the packer, one at a time.
+ */
+final class Generations {
+    /** A memtable with its generation and a count of who uses it. */
+    static final class Generation {
+        private final long number;
+        private final Memtable memtable;
+        private final AtomicInteger references = new AtomicInteger(1);
+
+        Generation(long number, Memtable memtable) {
+            this.number = number;
+            this.memtable = memtable;
+        }
+
+        long number() {
+            return number;
+        }
+
+        Memtable memtable() {
+            return memtable;
+        }
+
+        /** Takes a reference, within the epoch in which the generation was seen in the list. */
+        void retain() {
+            references.getAndIncrement();
+        }
+
+        /** Gives a reference back; the last one frees the memtable's memory. */
+        void release() {
+            if (references.decrementAndGet() == 0) {
+                memtable.release();
+            }
+        }
+    }
+
+    private volatile Generation[] newestFirst;
+
+    Generations(Generation active) {
+        newestFirst = new Generation[] {active};
+    }
+
+    /** All of them, the newest first; the array is never changed. */
+    Generation[] newestFirst() {
+        return newestFirst;
+    }
+
+    Generation active() {
+        return newestFirst[0];
+    }
+
+    /** The oldest sealed generation, or null when there is only the active one. */
+    Generation oldestSealed() {
+        Generation[] all = newestFirst;
+        return all.length == 1 ? null : all[all.length - 1];
+    }
+
+    int sealedCount() {
+        return newestFirst.length - 1;
+    }
+
+    synchronized void add(Generation active) {
+        Generation[] all = newestFirst;
+        Generation[] more = new Generation[all.length + 1];
+        more[0] = active;
+        System.arraycopy(all, 0, more, 1, all.length);
+        newestFirst = more;
+    }
+
+    /** Takes the oldest sealed generation, which the tree has now, out of the list. */
+    synchronized void removeOldest(Generation oldest) {
+        Generation[] all = newestFirst;
+        assert all[all.length - 1] == oldest;
+        newestFirst = java.util.Arrays.copyOf(all, all.length - 1);
+    }
+
+    /** Bytes of the pool that all of them hold. */
+    long bytesHeld() {
+        long bytes = 0;
+        for (Generation generation : newestFirst) {
+            bytes += generation.memtable.bytesHeld();
+        }
+        return bytes;
+    }
+}

@@ -1,0 +1,90 @@
+package dev.heartwood.engine.store;
+
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The lanes of the write path: whoever owns a lane appends to its log and its memtable arena alone. Spin locks, each on cache
+ * lines of its own; held for the length of one write.
+ */
+final class Lanes {
+    private static final int STRIDE = 32;
+    private static final int SPINS = 128;
+    private static final int YIELDS = SPINS + 64;
+    private static final long SLEEP_NANOS = 20_000;
+
+    private final AtomicIntegerArray owned;
+    private final int count;
+
+    /** {@code count} is a power of two. */
+    Lanes(int count) {
+        assert Integer.bitCount(count) == 1;
+        this.count = count;
+        this.owned = new AtomicIntegerArray(count * STRIDE + STRIDE);
+    }
+
+    int count() {
+        return count;
+    }
+
+    /** Owns some lane, the hinted one when it is free; returns it. */
+    int enter(int hint) {
+        int lane = hint & (count - 1);
+        for (int spins = 0; ; spins++) {
+            if (owned.getPlain(index(lane)) == 0 && owned.compareAndSet(index(lane), 0, 1)) {
+                return lane;
+            }
+            lane = lane + 1 & (count - 1);
+            pause(spins);
+        }
+    }
+
+    /** Lets go of a lane. */
+    void exit(int lane) {
+        owned.setRelease(index(lane), 0);
+    }
+
+    /** Owns every lane, in ascending order, so that no write is under way. */
+    void enterAll() {
+        for (int lane = 0; lane < count; lane++) {
+            for (int spins = 0; !owned.compareAndSet(index(lane), 0, 1); spins++) {
+                pause(spins);
+            }
+        }
+    }
+
+    /** Lets go of every lane. */
+    void exitAll() {
+        for (int lane = 0; lane < count; lane++) {
+            exit(lane);
+        }
+    }
+
+    /** Returns once every write that was under way has ended; writes that begin meanwhile are not waited for. */
+    void drain() {
+        for (int lane = 0; lane < count; lane++) {
+            for (int spins = 0; !owned.compareAndSet(index(lane), 0, 1); spins++) {
+                pause(spins);
+            }
+            exit(lane);
+        }
+    }
+
+    /**
+     * Who waits long sleeps. Yielding alone is not enough: a carrier that always has a virtual thread to go on with never looks for
+     * those that were woken from outside, and the owner of the lane may be one of them.
+     */
+    private static void pause(int spins) {
+        if (spins < SPINS) {
+            Thread.onSpinWait();
+        } else if (spins < YIELDS) {
+            Thread.yield();
+        } else {
+            LockSupport.parkNanos(SLEEP_NANOS);
+        }
+    }
+
+    private static int index(int lane) {
+        return STRIDE + lane * STRIDE;
+    }
+}

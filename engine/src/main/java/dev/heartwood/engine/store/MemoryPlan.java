@@ -1,0 +1,54 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.EnvironmentOptions;
+
+/**
+ * How the budget of an environment is divided, in bytes. The parts add up to the budget.
+ *
+ * @param memtableBytes the size at which a store's memtable is sealed, unless its options say otherwise
+ * @param memtablesBytes all memtables, active and sealed, of all stores
+ * @param mergeBytes merges and packing in progress
+ * @param foregroundBytes calls and cursors in progress
+ * @param logBytes mapped log segments
+ * @param metadataBytes the cache's own indexes
+ * @param cacheBytes the page cache with its buffers
+ * @param segmentBytesMax the largest log segment
+ */
+record MemoryPlan(
+        long memtableBytes,
+        long memtablesBytes,
+        long mergeBytes,
+        long foregroundBytes,
+        long logBytes,
+        long metadataBytes,
+        long cacheBytes,
+        int segmentBytesMax) {
+    private static final long MERGE_MIN = ByteSize.mib(3).bytes();
+    private static final long FOREGROUND_MIN = ByteSize.mib(4).bytes();
+    private static final long FOREGROUND_MAX = ByteSize.mib(64).bytes();
+    private static final long MEMTABLE_MIN = ByteSize.mib(1).bytes();
+    private static final long MEMTABLE_MAX = ByteSize.mib(64).bytes();
+    private static final int SEGMENT_MIN = 64 << 10;
+    private static final int SEGMENT_MAX = 4 << 20;
+
+    static MemoryPlan of(EnvironmentOptions options) {
+        long total = options.memory().bytes();
+        long memtable = Math.clamp(total * 3 / 32, MEMTABLE_MIN, MEMTABLE_MAX);
+        long memtables = memtable * 5 / 2;
+        long merge = Math.clamp(total / 8, MERGE_MIN, 16 * memtable);
+        long foreground = Math.clamp(total / 24, FOREGROUND_MIN, FOREGROUND_MAX);
+        int segment = Integer.highestOneBit((int) Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
+        long log = 4L * segment;
+        long metadata = total / 64;
+        long cache = total - memtables - merge - foreground - log - metadata;
+        return new MemoryPlan(memtable, memtables, merge, foreground, log, metadata, cache, segment);
+    }
+
+    /** Of the cache's memory, what frames take; the rest is for write-back and reads that find no frame. */
+    long framesBytes() {
+        return cacheBytes - Math.max(cacheBytes / 16, CACHE_BUFFERS_MIN);
+    }
+
+    private static final long CACHE_BUFFERS_MIN = ByteSize.mib(1).bytes();
+}

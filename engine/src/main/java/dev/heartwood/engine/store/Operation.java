@@ -1,0 +1,142 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * What a running call owns: its epoch, and scratch for a key and a value. There is one for each epoch slot, used by one call at a
+ * time, so calls allocate nothing.
+ */
+final class Operation {
+    private static final long SCRATCH_BYTES = 4096;
+
+    private final Epochs epochs;
+    private final MemoryPool buffers;
+    private final Operations owner;
+    final FoundEntry found = new FoundEntry();
+    private int slot;
+    private long scratch;
+    private long scratchUsed;
+    private long spill;
+    private volatile long spillBytes;
+    /** What the call needs although it is outside of an epoch. */
+    private volatile Object used;
+
+    Operation(Operations owner, Epochs epochs, MemoryPool buffers) {
+        this.owner = owner;
+        this.epochs = epochs;
+        this.buffers = buffers;
+    }
+
+    void begin(int enteredSlot) {
+        slot = enteredSlot;
+        scratchUsed = 0;
+    }
+
+    /** Ends the call: gives spilled memory back and leaves the epoch. */
+    void end() {
+        if (spill != 0) {
+            buffers.free(spill, spillBytes);
+            spill = 0;
+            spillBytes = 0;
+        }
+        if (used != null) {
+            used = null;
+        }
+        epochs.exit(slot);
+    }
+
+    void use(Object needed) {
+        used = needed;
+    }
+
+    boolean uses(Object needed) {
+        return used == needed;
+    }
+
+    int slot() {
+        return slot;
+    }
+
+    /** Runs something that may wait, outside the epoch; shared memory seen before must not be used after. */
+    void outsideEpoch(Runnable waiting) {
+        owner.runOutside(this, waiting);
+    }
+
+    /** Runs something long outside the epoch that uses {@code needed}, which waits for it before it closes. */
+    void outsideEpoch(Object needed, Runnable work) {
+        use(needed);
+        try {
+            owner.runOutside(this, work);
+        } finally {
+            use(null);
+        }
+    }
+
+    /** Waits, outside the epoch, until all calls active now have ended; shared memory seen before must not be used after. */
+    void awaitOthers() {
+        owner.runOutside(this, epochs::awaitOperations);
+    }
+
+    /**
+     * Makes room for {@code bytes} in all that this call copies; must come before the first copy. May wait outside the epoch
+     * while other calls hold the memory.
+     *
+     * @throws InsufficientMemoryException when the budget has no memory for it
+     */
+    void require(long bytes) {
+        if (bytes > SCRATCH_BYTES) {
+            spill = allocate(bytes);
+            spillBytes = bytes;
+        } else if (scratch == 0) {
+            scratch = allocate(SCRATCH_BYTES);
+        }
+    }
+
+    private long allocate(long bytes) {
+        long address = buffers.allocate(bytes);
+        return address != 0 ? address : owner.awaitMemory(this, bytes);
+    }
+
+    /** Whether the call has memory beyond its scratch; for other threads a moment's view. */
+    boolean isSpilled() {
+        return spillBytes != 0;
+    }
+
+    /** Copies bytes to native memory and returns their address. */
+    long copy(byte[] bytes) {
+        long to = next(bytes.length);
+        Memory.copyFrom(bytes, 0, to, bytes.length);
+        return to;
+    }
+
+    /** Copies bytes to native memory and returns their address. */
+    long copy(MemorySegment bytes) {
+        long to = next(bytes.byteSize());
+        Memory.copyFrom(bytes, 0, to, bytes.byteSize());
+        return to;
+    }
+
+    /** Room within what {@link #require} made, for the caller to fill. */
+    long reserve(long bytes) {
+        return next(bytes);
+    }
+
+    private long next(long bytes) {
+        long to = (spill != 0 ? spill : scratch) + scratchUsed;
+        scratchUsed += bytes;
+        return to;
+    }
+
+    /** Gives the scratch back; by the call, or when the slot is taken and no call has it. */
+    void free() {
+        if (scratch != 0) {
+            buffers.free(scratch, SCRATCH_BYTES);
+            scratch = 0;
+        }
+    }
+}

@@ -1,0 +1,145 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.LockSupport;
+
+/** The operations of an environment, one for each epoch slot, made when first needed. Thread-safe. */
+final class Operations {
+    /** How often a call looks again, after all others have ended, before it gives up. */
+    private static final int ROUNDS_MAX = 16;
+
+    private static final long POLL_NANOS = 100_000;
+
+    private final Epochs epochs;
+    private final MemoryPool buffers;
+    private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS);
+
+    Operations(Epochs epochs, MemoryPool buffers) {
+        this.epochs = epochs;
+        this.buffers = buffers;
+    }
+
+    /** Begins a call; its {@link Operation#end} must follow. */
+    Operation begin() {
+        return take(epochs.enter());
+    }
+
+    /**
+     * Begins a call outside of any epoch, which reads only what it has locked or holds a reference to; {@link #awaitUsers} knows it
+     * by what it uses.
+     */
+    Operation beginOutsideEpoch(Object uses) {
+        Operation operation = take(epochs.enterSuspended());
+        operation.use(uses);
+        return operation;
+    }
+
+    /** Waits until no call outside of an epoch uses {@code used} any more; none may begin to. */
+    void awaitUsers(Object used) {
+        for (int i = 0; i < bySlot.length(); i++) {
+            Operation operation = bySlot.get(i);
+            while (operation != null && operation.uses(used)) {
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    private Operation take(int slot) {
+        Operation operation = bySlot.getPlain(slot);
+        if (operation == null) {
+            operation = bySlot.getAcquire(slot);
+            if (operation == null) {
+                operation = new Operation(this, epochs, buffers);
+                bySlot.setRelease(slot, operation);
+            }
+        }
+        operation.begin(slot);
+        return operation;
+    }
+
+    /** Leaves the epoch of a call without giving its operation up, waits, and enters an epoch again. */
+    void runOutside(Operation operation, Runnable waiting) {
+        epochs.suspend(operation.slot());
+        try {
+            waiting.run();
+        } finally {
+            epochs.resume(operation.slot());
+        }
+    }
+
+    /**
+     * Memory for a call that found none, and so holds none. Other calls give theirs back when they end; who waits is outside of
+     * the epoch and holds nothing, so calls that wait do not wait for each other. Cursors may keep memory for any time: when calls
+     * hold no large block any more and there is still none, the call fails.
+     *
+     * @throws InsufficientMemoryException when calls do not hold what is missing
+     */
+    long awaitMemory(Operation operation, long bytes) {
+        if (MemoryPool.blockBytes(bytes) > buffers.capacity()) {
+            throw insufficient(bytes);
+        }
+        operation.free();
+        long[] address = new long[1];
+        runOutside(operation, () -> address[0] = pollMemory(operation, bytes));
+        if (address[0] == 0) {
+            throw insufficient(bytes);
+        }
+        return address[0];
+    }
+
+    private long pollMemory(Operation operation, long bytes) {
+        for (int rounds = 0; rounds < ROUNDS_MAX; rounds++) {
+            long stamp = epochs.advance();
+            boolean ended;
+            do {
+                ended = epochs.passed(stamp) && !isAnySpilled(operation);
+                freeIdle();
+                long address = buffers.allocate(bytes);
+                if (address != 0) {
+                    return address;
+                }
+                LockSupport.parkNanos(POLL_NANOS);
+            } while (!ended);
+        }
+        return 0;
+    }
+
+    private static InsufficientMemoryException insufficient(long bytes) {
+        return new InsufficientMemoryException(
+                "no memory for a key and value of " + bytes + " bytes; raise the memory option");
+    }
+
+    private boolean isAnySpilled(Operation except) {
+        for (int i = 0; i < bySlot.length(); i++) {
+            Operation operation = bySlot.get(i);
+            if (operation != null && operation != except && operation.isSpilled()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes the scratch from slots that no call has. */
+    private void freeIdle() {
+        for (int i = 0; i < bySlot.length(); i++) {
+            Operation operation = bySlot.get(i);
+            if (operation != null && epochs.tryEnter(i)) {
+                operation.free();
+                epochs.exit(i);
+            }
+        }
+    }
+
+    /** Gives the scratch memory back; only when no call can come any more. */
+    void close() {
+        for (int i = 0; i < bySlot.length(); i++) {
+            Operation operation = bySlot.get(i);
+            if (operation != null) {
+                operation.free();
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.os.Memory;
+import java.lang.foreign.MemorySegment;
+
+/** Reads the value of one key, in the current state or a snapshot's. Thread-safe; a call runs in the epoch of its operation. */
+final class PointReads {
+    /*
+     * A read that finds no frame for a page, because operations under way hold back what was evicted, cannot wait in its
+     * epoch: it may be holding back theirs. It leaves the epoch until all of them have ended, and begins again.
+     */
+    private static final int ATTEMPTS_MAX = 16;
+
+    private final ReadPath read;
+    private final WritePath write;
+    private final LiveSnapshots live;
+    private final MergeOperator operator;
+    private final Object store;
+
+    PointReads(Object store, ReadPath read, WritePath write, LiveSnapshots live, MergeOperator operator) {
+        this.store = store;
+        this.read = read;
+        this.write = write;
+        this.live = live;
+        this.operator = operator;
+    }
+
+    /**
+     * The value of a key, on the heap; null when there is none.
+     *
+     * @param state null is the current state
+     */
+    byte[] get(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return find(operation, state, keyAddress, keyLength)
+                        ? value(operation, state, keyAddress, keyLength)
+                        : null;
+            } catch (InsufficientMemoryException e) {
+                awaitMemory(operation, attempt, e);
+            }
+        }
+    }
+
+    /**
+     * Copies as much of a key's value as fits; returns its length, or -1 when there is none.
+     *
+     * @param state null is the current state
+     */
+    long get(Operation operation, SnapshotState state, long keyAddress, int keyLength, MemorySegment destination) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return find(operation, state, keyAddress, keyLength)
+                        ? copyFound(operation, state, keyAddress, keyLength, destination)
+                        : -1;
+            } catch (InsufficientMemoryException e) {
+                awaitMemory(operation, attempt, e);
+            }
+        }
+    }
+
+    private static void awaitMemory(Operation operation, int attempt, InsufficientMemoryException failure) {
+        if (attempt == ATTEMPTS_MAX) {
+            throw failure;
+        }
+        operation.awaitOthers();
+    }
+
+    private boolean find(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
+        return state == null
+                ? read.find(operation, keyAddress, keyLength, Entries.NEWEST)
+                : read.find(operation, state.sources(), keyAddress, keyLength, state.sequence());
+    }
+
+    private long copyFound(
+            Operation operation, SnapshotState state, long keyAddress, int keyLength, MemorySegment destination) {
+        FoundEntry found = operation.found;
+        if (found.kind == Entries.PUT) {
+            copy(found, destination, Math.min(found.valueLength, destination.byteSize()));
+            return found.valueLength;
+        }
+        byte[] value = value(operation, state, keyAddress, keyLength);
+        if (value == null) {
+            return -1;
+        }
+        long fits = Math.min(value.length, destination.byteSize());
+        MemorySegment.copy(MemorySegment.ofArray(value), 0, destination, 0, fits);
+        return value.length;
+    }
+
+    private byte[] value(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
+        FoundEntry found = operation.found;
+        if (found.kind == Entries.PUT) {
+            byte[] value = new byte[found.valueLength];
+            copy(found, MemorySegment.ofArray(value), value.length);
+            return value;
+        }
+        return found.kind == Entries.DELETE ? null : mergedValue(operation, state, keyAddress, keyLength);
+    }
+
+    private static void copy(FoundEntry found, MemorySegment to, long length) {
+        if (found.largeValues != null) {
+            found.largeValues.read(found.largePosition, to, 0, length);
+        } else {
+            Memory.copyTo(found.valueAddress, to, 0, length);
+        }
+    }
+
+    /** Gathers the operands down to the first value, with a cursor, which locks what it reads. */
+    private byte[] mergedValue(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
+        SnapshotState seen = state == null ? SnapshotState.open(read, write, live) : state;
+        try {
+            byte[][] value = new byte[1][];
+            operation.outsideEpoch(store, () -> value[0] = mergedValue(seen, keyAddress, keyLength));
+            return value[0];
+        } finally {
+            if (state == null) {
+                seen.release();
+            }
+        }
+    }
+
+    private byte[] mergedValue(SnapshotState seen, long keyAddress, int keyLength) {
+        byte[] key = Memory.bytes(keyAddress, keyLength);
+        try (EntryCursor entries = seen.entries(read.storage())) {
+            entries.seek(keyAddress, keyLength);
+            while (entries.valid()
+                    && entries.sequence() > seen.sequence()
+                    && Memory.compare(entries.keyAddress(), entries.keyLength(), key) == 0) {
+                entries.next();
+            }
+            return EntryResolver.valueAt(entries, key, operator);
+        }
+    }
+}

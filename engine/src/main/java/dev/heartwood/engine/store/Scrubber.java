@@ -1,0 +1,198 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.CorruptionEvent.FoundBy;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.checkpoint.Checkpointer;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.verify.PageRuns;
+import dev.heartwood.engine.verify.PageRuns.Run;
+import dev.heartwood.engine.verify.StoreView;
+import dev.heartwood.engine.verify.Tree;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Reads a store's pages from the device, again and again, a few at a time and no faster than its rate, so that rot is found before
+ * the page is needed. Runs as tasks of the lowest priority.
+ */
+final class Scrubber {
+    /*
+     * A pass takes the list of the last checkpoint's pages and does not hold the checkpoint: pages may be freed and written anew
+     * under it. So what does not look right is looked up in a new list, and read once more while that checkpoint is held. Only
+     * then it is damage; else the pass goes on with the new list.
+     *
+     * All fields but the counters are guarded by the monitor, which a step holds; closing waits for it.
+     */
+    private static final long CACHE_BYTES = 1L << 20;
+    private static final long PASS_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Checkpointer checkpointer;
+    private final BlockDevice device;
+    private final MemoryPool pool;
+    private final Workers workers;
+    private final long bytesPerSecond;
+    private final Damage damage;
+    private List<Run> runs = List.of();
+    private int next;
+    private long storeId;
+    private boolean closed;
+    private volatile long pages;
+    private volatile long passes;
+
+    Scrubber(
+            Checkpointer checkpointer,
+            BlockDevice device,
+            MemoryPool pool,
+            Workers workers,
+            long bytesPerSecond,
+            Damage damage) {
+        this.checkpointer = checkpointer;
+        this.device = device;
+        this.pool = pool;
+        this.workers = workers;
+        this.bytesPerSecond = bytesPerSecond;
+        this.damage = damage;
+    }
+
+    /** Begins, unless the rate is 0. */
+    void start() {
+        if (bytesPerSecond > 0) {
+            later(PASS_NANOS_MIN);
+        }
+    }
+
+    private void later(long delayNanos) {
+        workers.submitLater(Priority.IDLE, delayNanos, this::step);
+    }
+
+    private synchronized void step() {
+        if (closed) {
+            return;
+        }
+        long delayNanos = PASS_NANOS_MIN;
+        try {
+            if (next < runs.size()) {
+                Run run = runs.get(next++);
+                scrub(run);
+                pages += run.count();
+                delayNanos = nanosFor(run.bytes());
+            } else {
+                passes += storeId == 0 ? 0 : 1;
+                runs = list();
+                next = 0;
+                delayNanos = Math.max(PASS_NANOS_MIN, nanosFor(trunkBytes()));
+            }
+        } catch (InsufficientMemoryException e) {
+            // The memory is in use by calls; the pass goes on when there is some.
+            next = Math.max(0, next - 1);
+        } catch (StoreIoException e) {
+            // Neither superblocks nor trunk can be read, so what belongs to the store cannot be told; the pass goes on all the same.
+            damage.met(FoundBy.SCRUB, unreadable(Math.max(0, e.offset()) / PageLayout.PAGE_BYTES, PageType.SUPERBLOCK, e));
+        } finally {
+            later(delayNanos);
+        }
+    }
+
+    private long nanosFor(long bytes) {
+        return (long) (1e9 * bytes / bytesPerSecond);
+    }
+
+    private long trunkBytes() {
+        return runs.stream().filter(run -> run.type() == PageType.TRUNK).mapToLong(Run::bytes).sum()
+                + 2L * PageLayout.PAGE_BYTES;
+    }
+
+    private void scrub(Run run) {
+        if (damageIn(run) != null) {
+            try (Checkpointer.Held held = checkpointer.hold()) {
+                List<Run> fresh = list(held);
+                if (fresh.contains(run)) {
+                    eachDamaged(run, e -> damage.met(FoundBy.SCRUB, e));
+                }
+                runs = fresh;
+                next = 0;
+                while (next < runs.size() && runs.get(next).first() <= run.first()) {
+                    next++;
+                }
+            }
+        }
+    }
+
+    /** Why the pages are not what they should be; null when they are. */
+    private CorruptionException damageIn(Run run) {
+        long buffer = pool.allocate(PageLayout.EXTENT_BYTES);
+        if (buffer == 0) {
+            throw new InsufficientMemoryException("no buffer to scrub with");
+        }
+        try {
+            device.read(run.position(), buffer, run.bytes());
+            run.verify(buffer, storeId, device.name());
+            return null;
+        } catch (CorruptionException e) {
+            return e;
+        } catch (StoreException e) {
+            return unreadable(run.first(), run.type(), e);
+        } finally {
+            pool.free(buffer, PageLayout.EXTENT_BYTES);
+        }
+    }
+
+    private CorruptionException unreadable(long page, PageType type, StoreException why) {
+        return new CorruptionException(device.name(), page, type.name(), "a page that can be read", why.getMessage());
+    }
+
+    private void eachDamaged(Run run, Consumer<CorruptionException> found) {
+        for (int i = 0; i < run.count(); i++) {
+            CorruptionException e = damageIn(new Run(run.first() + i, 1, run.type(), run.generation()));
+            if (e != null) {
+                found.accept(e);
+            }
+        }
+    }
+
+    private List<Run> list() {
+        try (Checkpointer.Held held = checkpointer.hold()) {
+            for (Superblocks.Copy copy : held.copies()) {
+                if (copy.damage() != null) {
+                    damage.met(FoundBy.SCRUB, copy.damage());
+                }
+            }
+            return list(held);
+        }
+    }
+
+    /** The pages of a checkpoint; of a trunk that is damaged, those that can be found. */
+    private List<Run> list(Checkpointer.Held held) {
+        Superblock superblock = held.superblock();
+        storeId = superblock.storeId();
+        try (StoreView view = new StoreView(device, pool, CACHE_BYTES, held.copies(), superblock)) {
+            return PageRuns.of(Tree.read(view.tree(), superblock, problem -> {}));
+        }
+    }
+
+    /** Pages read. */
+    long pages() {
+        return pages;
+    }
+
+    /** Times the whole store was read. */
+    long passes() {
+        return passes;
+    }
+
+    /** Stops; waits for the step under way. */
+    synchronized void close() {
+        closed = true;
+    }
+}

@@ -1,0 +1,88 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.store.ReadPath.Sources;
+import dev.heartwood.engine.trunk.TreeCursor;
+import dev.heartwood.engine.trunk.TreeStorage;
+import dev.heartwood.engine.trunk.TrunkVersion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A store at one sequence number: references to the memtables and the tree version that hold what it sees. Shared by a snapshot
+ * and its cursors; the last reference given back lets go of everything. Thread-safe.
+ */
+final class SnapshotState {
+    private final LiveSnapshots live;
+    private final long sequence;
+    private final Sources sources;
+    private final AtomicInteger references = new AtomicInteger(1);
+
+    private SnapshotState(LiveSnapshots live, long sequence, Sources sources) {
+        this.live = live;
+        this.sequence = sequence;
+        this.sources = sources;
+    }
+
+    /** Pins the current state; inside an epoch. */
+    static SnapshotState open(ReadPath read, WritePath write, LiveSnapshots live) {
+        long sequence = live.open(write::lastSequence);
+        write.drain();
+        Sources current = read.current();
+        List<Generation> kept = new ArrayList<>();
+        for (Generation generation : current.newestFirst()) {
+            if (generation.number() > current.version().generation()) {
+                generation.retain();
+                kept.add(generation);
+            }
+        }
+        current.version().retain();
+        return new SnapshotState(
+                live, sequence, new Sources(kept.toArray(Generation[]::new), current.version()));
+    }
+
+    long sequence() {
+        return sequence;
+    }
+
+    Sources sources() {
+        return sources;
+    }
+
+    TrunkVersion version() {
+        return sources.version();
+    }
+
+    /** Entries of all keys in order, every version at or before this state's sequence number. */
+    EntryCursor entries(TreeStorage storage) {
+        List<EntryCursor> memtables = new ArrayList<>();
+        for (int i = sources.newestFirst().length - 1; i >= 0; i--) {
+            memtables.add(sources.newestFirst()[i].memtable().cursor(sequence));
+        }
+        return new TreeCursor(storage, sources.version(), memtables);
+    }
+
+    /** Takes a reference; refused when the store has let go of the state. */
+    void retain() {
+        int before = references.get();
+        while (before > 0 && !references.compareAndSet(before, before + 1)) {
+            before = references.get();
+        }
+        if (before == 0) {
+            throw new ClosedException("the snapshot's store");
+        }
+    }
+
+    void release() {
+        if (references.decrementAndGet() == 0) {
+            live.close(sequence);
+            sources.version().release();
+            for (Generation generation : sources.newestFirst()) {
+                generation.release();
+            }
+        }
+    }
+}

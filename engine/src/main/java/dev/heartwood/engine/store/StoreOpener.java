@@ -1,0 +1,297 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.CorruptionEvent.FoundBy;
+import dev.heartwood.IncompatibleOptionsException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.FreeSpace;
+import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.checkpoint.Checkpointer;
+import dev.heartwood.engine.checkpoint.FormatVersion;
+import dev.heartwood.engine.checkpoint.SessionMark;
+import dev.heartwood.engine.checkpoint.StoreFiles;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.log.LogOptions;
+import dev.heartwood.engine.log.ReplaySummary;
+import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.trunk.Compactions;
+import dev.heartwood.engine.trunk.MemtablePacker;
+import dev.heartwood.engine.trunk.TreeShape;
+import dev.heartwood.engine.trunk.TreeStorage;
+import dev.heartwood.engine.trunk.TreeStorage.FreedExtents;
+import dev.heartwood.engine.trunk.Trunk;
+import dev.heartwood.engine.trunk.TrunkImages;
+import dev.heartwood.engine.trunk.TrunkPolicies;
+import dev.heartwood.engine.trunk.TrunkVersion;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Opens a store: takes the lock, finds or makes the data file, reads the tree of the last checkpoint, replays the log, and puts the
+ * parts together. Used once. On failure everything opened so far is closed, in reverse.
+ */
+final class StoreOpener {
+    /** Ids that a session may have used without a checkpoint that says so. */
+    private static final long IDS_PER_SESSION = 1L << 24;
+
+    /** Options that belong to the stored bytes and cannot change. */
+    private static final List<String> FIXED = List.of("mergeOperator");
+
+    private final EngineEnvironment environment;
+    private final Storage files;
+    private final StoreOptions options;
+    private final Runnable afterClose;
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    StoreOpener(EngineEnvironment environment, Storage files, StoreOptions options, Runnable afterClose) {
+        this.environment = environment;
+        this.afterClose = afterClose;
+        this.files = files;
+        this.options = options;
+    }
+
+    EngineStore open() {
+        try {
+            return openParts();
+        } catch (RuntimeException | Error e) {
+            while (!opened.isEmpty()) {
+                try {
+                    opened.pop().close();
+                } catch (Exception closing) {
+                    e.addSuppressed(closing);
+                }
+            }
+            throw e;
+        }
+    }
+
+    private EngineStore openParts() {
+        boolean create = decideCreate();
+        opened.push(files);
+        files.lock();
+        create = decideCreate();
+        BlockDevice device = openDevice(create);
+        Superblocks superblocks = new Superblocks(device, environment.buffers());
+        opened.push(superblocks);
+        Superblock durable = create ? create(device, superblocks) : superblocks.read();
+        if (!create) {
+            SessionMark.check(files, durable);
+            checkOptions(StoreOptions.parse(durable.options()));
+        }
+        return assemble(device, superblocks, durable);
+    }
+
+    private boolean decideCreate() {
+        StoreFiles.requireNoCopying(files);
+        boolean exists = files.exists(StoreFiles.DATA) && !files.exists(StoreFiles.CREATING);
+        String directory = files.directory().toString();
+        if (exists && options.openMode() == OpenMode.CREATE_NEW) {
+            throw new NotAStoreException(directory, "a store is there already, and the options say CREATE_NEW");
+        }
+        if (!exists && options.openMode() == OpenMode.OPEN_EXISTING) {
+            throw new NotAStoreException(directory, "no " + StoreFiles.DATA + ", and the options say OPEN_EXISTING");
+        }
+        if (!exists && !files.exists(StoreFiles.CREATING)) {
+            for (String name : files.list()) {
+                if (!name.equals("LOCK")) {
+                    throw new NotAStoreException(directory, "no " + StoreFiles.DATA + ", but other files such as " + name);
+                }
+            }
+        }
+        return !exists;
+    }
+
+    private BlockDevice openDevice(boolean create) {
+        if (create) {
+            files.writeFile(StoreFiles.CREATING, new byte[] {1});
+            if (files.exists(StoreFiles.DATA)) {
+                files.delete(StoreFiles.DATA);
+            }
+        }
+        BlockDevice device = files.openDevice(StoreFiles.DATA, create);
+        opened.push(device);
+        return device;
+    }
+
+    private Superblock create(BlockDevice device, Superblocks superblocks) {
+        device.allocate(PageLayout.EXTENT_BYTES);
+        long storeId = environment.randomness().nextLong() | 1;
+        Superblock first = new Superblock(
+                FormatVersion.CURRENT.number(), storeId, 1, 0, 0, 1, new long[0], 0, options.toString());
+        superblocks.write(first);
+        files.delete(StoreFiles.CREATING);
+        files.syncDirectory();
+        return first;
+    }
+
+    private void checkOptions(StoreOptions stored) {
+        Map<String, String> was = stored.toMap();
+        Map<String, String> is = options.toMap();
+        for (String name : FIXED) {
+            if (!was.get(name).isEmpty() && !was.get(name).equals(is.get(name))) {
+                throw new IncompatibleOptionsException(name, was.get(name), is.get(name));
+            }
+        }
+    }
+
+    private EngineStore assemble(BlockDevice device, Superblocks superblocks, Superblock found) {
+        CachedFile file = environment.cache().attach(device, found.storeId());
+        opened.push(file);
+        Damage damage = new Damage(options.listener().orElse(null), environment.workers());
+        file.onDamage(e -> damage.met(FoundBy.READ, e));
+        long diskBytesMax = options.diskMax().bytes() == 0 ? Long.MAX_VALUE : options.diskMax().bytes();
+        ExtentAllocator extents = new ExtentAllocator(device, diskBytesMax, 1);
+        TreeStorage storage = new TreeStorage(
+                file,
+                extents,
+                environment.buffers(),
+                environment.mergeBuffers(),
+                environment.epochs(),
+                options.freeSpace() == FreeSpace.RETURN ? FreedExtents.DISCARDED : FreedExtents.KEPT);
+        opened.push(storage::close);
+        long memtableBytes = environment.memtableBytes(options);
+        TreeShape shape = TreeShape.of(options.fanout(), memtableBytes);
+        TrunkPolicies policy = TrunkPolicies.valueOf(options.policy().name());
+        TrunkImages images = new TrunkImages(storage);
+        TrunkImages.Found root = new TrunkImages.Found(
+                found.rootPages(), found.rootGeneration(), found.generation(), found.nextId() + IDS_PER_SESSION);
+        Trunk trunk = found.rootPages().length == 0
+                ? images.create(root, shape, policy, environment.epochs())
+                : images.load(root, shape, policy, environment.epochs());
+        Superblock durable = announceSession(superblocks, found, trunk);
+        // Held from before the replay packs anything: what the superblocks reach must not be reused before the next checkpoint.
+        TrunkVersion durableVersion = trunk.pin();
+
+        LiveSnapshots live = new LiveSnapshots();
+        Lanes lanes = new Lanes(environment.laneCount());
+        FailStop failStop = new FailStop();
+        WriteAheadLog log = openLog(found, lanes.count(), failStop);
+        opened.push(log);
+        MemtablePacker packer = new MemtablePacker(storage, trunk, live::sequences, options.mergeOperator().orElse(null));
+        Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes);
+        opened.push(recovery);
+        ReplaySummary replayed = log.replay(recovery);
+        long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;
+        long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
+        log.rotate(generation);
+        Generations generations = new Generations(new Generation(generation, recovery.take()));
+
+        Compactions compactions = new Compactions(
+                storage,
+                trunk,
+                live::sequences,
+                options.mergeOperator().orElse(null),
+                options.compactionFilter().orElse(null));
+        Background background = new Background(
+                environment.epochs(),
+                environment.workers(),
+                generations,
+                packer,
+                compactions,
+                failStop,
+                options.checkpointDistance(),
+                environment.debtBytesMax(memtableBytes));
+        WritePath write = new WritePath(
+                environment.epochs(),
+                environment.clock(),
+                lanes,
+                log,
+                generations,
+                environment.memtableSource(lanes.count(), memtableBytes),
+                failStop,
+                background,
+                sequence);
+        ReadPath read = new ReadPath(generations, trunk, storage, options.mergeOperator().orElse(null));
+        Checkpointer checkpointer = new Checkpointer(
+                storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion);
+        background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
+        Scrubber scrubber = new Scrubber(
+                checkpointer,
+                device,
+                environment.buffers(),
+                environment.workers(),
+                options.scrubPerSecond().bytes(),
+                damage);
+        scrubber.start();
+        StoreParts parts = new StoreParts(
+                options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
+                scrubber, damage, environment.operations(), environment.epochs());
+        return new EngineStore(parts, environment, afterClose);
+    }
+
+    private WriteAheadLog openLog(Superblock found, int lanes, FailStop failStop) {
+        LogOptions logOptions = new LogOptions(64 << 10, environment.plan().segmentBytesMax());
+        WriteAheadLog log = WriteAheadLog.open(files, found.storeId(), lanes, logOptions, found.generation());
+        log.limitSegments(environment::segmentBytesMax);
+        log.whenSpareIsTaken(() -> environment.workers().submit(Priority.SEAL, () -> prepareSpare(log, failStop)));
+        return log;
+    }
+
+    private static void prepareSpare(WriteAheadLog log, FailStop failStop) {
+        try {
+            log.prepareSpare();
+        } catch (NoSpaceException e) {
+            // Nothing was promised: the write that needs the segment makes it, or is refused for the same reason.
+        } catch (Throwable e) {
+            failStop.fail(e);
+        }
+    }
+
+    /** Writes the superblocks before anything else is written, so that no id of this session was used by an earlier one. */
+    private Superblock announceSession(Superblocks superblocks, Superblock found, Trunk trunk) {
+        Superblock durable = new Superblock(
+                found.format(),
+                found.storeId(),
+                found.number() + 1,
+                found.generation(),
+                found.sequence(),
+                trunk.nextId(),
+                found.rootPages(),
+                found.rootGeneration(),
+                options.toString());
+        superblocks.write(durable);
+        SessionMark.write(files, durable);
+        return durable;
+    }
+
+    /** What the background asks of the store. */
+    private record StoreSteps(
+            Checkpointer checkpointer,
+            WritePath write,
+            Generations generations,
+            EngineEnvironment environment,
+            long memtableBytes)
+            implements Background.Steps {
+        @Override
+        public void checkpoint() {
+            checkpointer.run();
+        }
+
+        @Override
+        public void signalRoom() {
+            write.signalRoom();
+        }
+
+        @Override
+        public double memtableShare() {
+            if (generations.sealedCount() == 0) {
+                return 0;
+            }
+            double beyondOne = (double) generations.bytesHeld() - memtableBytes;
+            return Math.max(0, beyondOne / Math.max(1, environment.plan().memtablesBytes() - memtableBytes));
+        }
+    }
+
+}

@@ -1,0 +1,98 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreStats;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.cache.CacheStats;
+import dev.heartwood.engine.checkpoint.Checkpointer;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.trunk.TreeStorage;
+import dev.heartwood.engine.trunk.TreeSummary;
+import dev.heartwood.engine.trunk.Trunk;
+import dev.heartwood.engine.trunk.TrunkEvents;
+
+/** What a store is made of, and who closes it. */
+record StoreParts(
+        StoreOptions options,
+        Storage files,
+        TreeStorage storage,
+        Trunk trunk,
+        Checkpointer checkpointer,
+        WriteAheadLog log,
+        Generations generations,
+        LiveSnapshots live,
+        FailStop failStop,
+        Background background,
+        WritePath write,
+        ReadPath read,
+        Scrubber scrubber,
+        Damage damage,
+        Operations operations,
+        Epochs epochs) {
+
+    /** Closes everything but what the environment owns; no call is inside any more. */
+    void close() {
+        scrubber.close();
+        background.close();
+        storage.close();
+        checkpointer.close();
+        for (Generation generation : generations.newestFirst()) {
+            generation.release();
+        }
+        try {
+            log.close();
+        } finally {
+            storage.file().close();
+            storage.device().close();
+            files.close();
+        }
+    }
+
+    /** The counters; those of pages are the environment's. */
+    StoreStats stats(CacheStats cache) {
+        TreeSummary tree = TreeSummary.of(trunk);
+        TrunkEvents events = trunk.events();
+        long memtableEntries = 0;
+        for (Generation generation : generations.newestFirst()) {
+            memtableEntries += generation.memtable().entries();
+        }
+        return new StoreStats(
+                tree.entries() + memtableEntries,
+                storage.device().size() + log.bytesOnDevice(),
+                (long) storage.extents().allocatedCount() * PageLayout.EXTENT_BYTES,
+                write.userBytes(),
+                log.bytesAppended(),
+                storage.device().bytesWritten(),
+                storage.device().bytesRead(),
+                cache.loads() + cache.transientLoads(),
+                cache.prefetches(),
+                cache.discardedDirty(),
+                events.filterProbes(),
+                events.filterFalsePositives(),
+                background.memtablesSealed(),
+                events.flushes(),
+                events.compactions(),
+                events.bytesRead(),
+                events.bytesWritten(),
+                events.splits(),
+                events.merges(),
+                checkpointer.completed(),
+                write.throttle().stallNanos(),
+                write.throttle().stallNanosMax(),
+                trunk.debtBytes(),
+                tree.height(),
+                tree.nodes(),
+                tree.runs(),
+                tree.filterBytes(),
+                tree.filterEntries(),
+                live.count(),
+                events.filterFailures(),
+                damage.count(),
+                scrubber.pages(),
+                scrubber.passes(),
+                damage.listenerFailures());
+    }
+}

@@ -1,0 +1,340 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.Durability;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.os.KeyHasher;
+import dev.heartwood.engine.store.Generations.Generation;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Takes writes: log first, then memtable, in the order of their sequence numbers. Thread-safe.
+ *
+ * <p>A writer owns a lane from before it draws its sequence number until the entry is in the memtable. So whoever owns every lane
+ * sees all entries up to the last number drawn; that is how memtables rotate and how a snapshot settles.
+ */
+final class WritePath {
+    /** Sealed memtables that may wait for the packer. */
+    private static final int SEALED_MAX = 3;
+
+    /** How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. */
+    private static final long ROOM_POLL_NANOS = 500_000;
+
+    private final Epochs epochs;
+    private final Clock clock;
+    private final Lanes lanes;
+    private final WriteAheadLog log;
+    private final Generations generations;
+    private final MemtableSource memtables;
+    private final FailStop failStop;
+    private final WriteThrottle throttle;
+    private final Runnable payment;
+    private final Background background;
+    private final AtomicLong nextSequence;
+    private final ReentrantLock rotation = new ReentrantLock();
+    private final Condition room = rotation.newCondition();
+    private final LongAdder userBytes = new LongAdder();
+    private volatile boolean closed;
+
+    WritePath(
+            Epochs epochs,
+            Clock clock,
+            Lanes lanes,
+            WriteAheadLog log,
+            Generations generations,
+            MemtableSource memtables,
+            FailStop failStop,
+            Background background,
+            long nextSequence) {
+        this.epochs = epochs;
+        this.clock = clock;
+        this.lanes = lanes;
+        this.log = log;
+        this.generations = generations;
+        this.memtables = memtables;
+        this.failStop = failStop;
+        this.background = background;
+        this.throttle = new WriteThrottle(clock, lanes.count());
+        this.nextSequence = new AtomicLong(nextSequence);
+        this.payment = () -> throttle.pay(background.owedShare());
+    }
+
+    /** Writes one entry whose key and value are in native memory. {@code slot} is the caller's epoch, left while waiting. */
+    void write(
+            Operation operation,
+            byte kind,
+            long keyAddress,
+            int keyLength,
+            long valueAddress,
+            int valueLength,
+            Durability durability) {
+        long hash = KeyHasher.hash(keyAddress, keyLength);
+        boolean logged = durability != Durability.NONE;
+        while (true) {
+            requireWritable();
+            int lane = lanes.enter(operation.slot());
+            Generation active = generations.active();
+            boolean done = false;
+            boolean due = false;
+            try {
+                Memtable memtable = active.memtable();
+                if (memtable.reserve(lane, keyLength, valueLength)) {
+                    if (logged) {
+                        log.reserve(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
+                    }
+                    long sequence = nextSequence.getAndIncrement();
+                    if (logged) {
+                        log.append(lane, sequence, kind, keyAddress, keyLength, valueAddress, valueLength);
+                    }
+                    memtable.insert(
+                            lane, hash, keyAddress, keyLength, sequence, kind, valueAddress, valueLength);
+                    due = throttle.wrote(lane, keyLength + valueLength);
+                    done = true;
+                }
+            } finally {
+                lanes.exit(lane);
+            }
+            if (done) {
+                finish(operation, (long) keyLength + valueLength, durability, due);
+                return;
+            }
+            makeRoom(operation, active, (long) keyLength + valueLength);
+        }
+    }
+
+    /** Writes a batch whose encoding is in native memory, as a whole. */
+    void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
+        boolean logged = durability != Durability.NONE;
+        while (true) {
+            requireWritable();
+            int lane = lanes.enter(operation.slot());
+            Generation active = generations.active();
+            boolean done = false;
+            boolean due = false;
+            try {
+                Memtable memtable = active.memtable();
+                if (memtable.reserveBatch(lane, batch.count(), batch.userBytes())) {
+                    if (logged) {
+                        log.reserve(lane, WriteAheadLog.batchPayloadBytes(batch.payloadLength()));
+                    }
+                    long sequence = nextSequence.getAndAdd(batch.count());
+                    if (logged) {
+                        log.appendBatch(lane, sequence, batch.count(), batch.payloadAddress(), batch.payloadLength());
+                    }
+                    batch.insertInto(memtable, lane, sequence);
+                    due = throttle.wrote(lane, batch.payloadLength());
+                    done = true;
+                }
+            } finally {
+                lanes.exit(lane);
+            }
+            if (done) {
+                finish(operation, batch.userBytes(), durability, due);
+                return;
+            }
+            makeRoom(operation, active, batch.payloadLength());
+        }
+    }
+
+    /** Writes an empty batch: logs nothing; a synced one makes what was logged before it durable, as any synced write. */
+    void writeNothing(Durability durability) {
+        requireWritable();
+        if (durability == Durability.SYNC) {
+            sync();
+        }
+    }
+
+    private void requireWritable() {
+        if (closed) {
+            throw new ClosedException("the store");
+        }
+        failStop.check();
+    }
+
+    private void finish(Operation operation, long bytes, Durability durability, boolean due) {
+        userBytes.add(bytes);
+        if (durability == Durability.SYNC) {
+            sync();
+        }
+        if (due) {
+            operation.outsideEpoch(payment);
+        }
+    }
+
+    /** Makes every logged write survive the loss of power. */
+    void sync() {
+        failStop.check();
+        try {
+            log.sync();
+        } catch (RuntimeException e) {
+            failStop.fail(e);
+            throw e;
+        }
+    }
+
+    /** Seals the active memtable when it is {@code full}, or waits until there is memory. */
+    private void makeRoom(Operation operation, Generation full, long bytes) {
+        memtables.checkFits(bytes);
+        operation.outsideEpoch(() -> {
+            long started = clock.nanoTime();
+            if (!rotate(full)) {
+                awaitRoom(full);
+            }
+            throttle.stalled(clock.nanoTime() - started);
+        });
+    }
+
+    /** Makes a new active memtable when {@code full} is still the active one; false when too many wait for the packer. */
+    private boolean rotate(Generation full) {
+        rotation.lock();
+        try {
+            if (generations.active() != full) {
+                return true;
+            }
+            if (full.memtable().entries() == 0) {
+                memtables.relieve();
+                return false;
+            }
+            if (generations.sealedCount() >= SEALED_MAX) {
+                return false;
+            }
+            rotateNow(full);
+            return true;
+        } finally {
+            rotation.unlock();
+        }
+    }
+
+    private void rotateNow(Generation full) {
+        lanes.enterAll();
+        try {
+            log.rotate(full.number() + 1);
+            generations.add(new Generation(full.number() + 1, memtables.make(full.number() + 1)));
+        } catch (RuntimeException e) {
+            failStop.fail(e);
+            throw e;
+        } finally {
+            lanes.exitAll();
+        }
+        background.packSoon();
+    }
+
+    /** Seals the active memtable if it holds anything; returns the generation below which everything is sealed. */
+    long seal() {
+        while (true) {
+            rotation.lock();
+            try {
+                Generation active = generations.active();
+                if (active.memtable().entries() == 0) {
+                    return active.number() - 1;
+                }
+                if (generations.sealedCount() < SEALED_MAX) {
+                    rotateNow(active);
+                    return active.number();
+                }
+            } finally {
+                rotation.unlock();
+            }
+            awaitRoom(generations.active());
+        }
+    }
+
+    /** Seals the active memtable if that needs no waiting; for other stores that are short of memory. */
+    void sealIfPossible() {
+        rotation.lock();
+        try {
+            Generation active = generations.active();
+            if (!closed && active.memtable().entries() > 0 && generations.sealedCount() < SEALED_MAX) {
+                rotateNow(active);
+            }
+        } finally {
+            rotation.unlock();
+        }
+    }
+
+    private void awaitRoom(Generation full) {
+        background.retryPacking();
+        rotation.lock();
+        try {
+            epochs.reclaim();
+            if (generations.active() == full) {
+                failStop.check();
+                if (closed) {
+                    throw new ClosedException("the store");
+                }
+                awaitSignal();
+            }
+        } finally {
+            rotation.unlock();
+        }
+    }
+
+    private void awaitSignal() {
+        if (background.runOneHere()) {
+            return;
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            room.awaitNanos(ROOM_POLL_NANOS);
+        } catch (InterruptedException e) {
+            interrupted = true;
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Tells waiting writers that memory was given back, or that something failed. */
+    void signalRoom() {
+        rotation.lock();
+        try {
+            room.signalAll();
+        } finally {
+            rotation.unlock();
+        }
+    }
+
+    /** Lets no writer wait any more. */
+    void close() {
+        closed = true;
+        signalRoom();
+    }
+
+    /** The last sequence number drawn. */
+    long lastSequence() {
+        return nextSequence.get() - 1;
+    }
+
+    /** Returns once every write that had drawn its number is in a memtable. */
+    void drain() {
+        lanes.drain();
+    }
+
+    long userBytes() {
+        return userBytes.sum();
+    }
+
+    WriteThrottle throttle() {
+        return throttle;
+    }
+
+    /** Where memtables come from. */
+    interface MemtableSource {
+        /** A new, empty memtable. */
+        Memtable make(long generation);
+
+        /** Refuses what no memtable could ever hold, with {@link InsufficientMemoryException}. */
+        void checkFits(long bytes);
+
+        /** Asks whoever holds most memory to seal. */
+        void relieve();
+    }
+}

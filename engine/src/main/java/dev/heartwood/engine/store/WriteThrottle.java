@@ -1,0 +1,71 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.engine.base.Clock;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Slows writers in proportion to what the background owes, a little each, so that none ever waits for a whole merge. Each lane
+ * pays for some kilobytes at a time.
+ */
+final class WriteThrottle {
+    /** Bytes a lane writes between two payments. */
+    private static final long PAYMENT_BYTES = 16 << 10;
+
+    /** What a byte costs when the background owes all that it may. */
+    private static final double NANOS_PER_BYTE_MAX = 250;
+
+    /** The longest single delay. */
+    private static final long DELAY_NANOS_MAX = 8_000_000;
+
+    /** Below this share of what it may owe, the background is on time. */
+    private static final double FREE_SHARE = 0.4;
+
+    private static final int STRIDE = 16;
+
+    private final Clock clock;
+    private final long[] unpaidBytes;
+    private final LongAdder stallNanos = new LongAdder();
+    private final AtomicLong stallNanosMax = new AtomicLong();
+
+    WriteThrottle(Clock clock, int lanes) {
+        this.clock = clock;
+        unpaidBytes = new long[lanes * STRIDE];
+    }
+
+    /** Notes bytes written on a lane, by its owner; returns whether a payment is due after the lane is given up. */
+    boolean wrote(int lane, long bytes) {
+        long unpaid = unpaidBytes[lane * STRIDE] + bytes;
+        boolean due = unpaid >= PAYMENT_BYTES;
+        unpaidBytes[lane * STRIDE] = due ? 0 : unpaid;
+        return due;
+    }
+
+    /** Delays the calling writer, where {@code share} is what the background owes of what it may owe. */
+    void pay(double share) {
+        if (share <= FREE_SHARE) {
+            return;
+        }
+        double pressure = Math.min(1, (share - FREE_SHARE) / (1 - FREE_SHARE));
+        long nanos = Math.min(DELAY_NANOS_MAX, (long) (PAYMENT_BYTES * NANOS_PER_BYTE_MAX * pressure * pressure));
+        if (nanos < 1_000) {
+            return;
+        }
+        clock.parkNanos(nanos);
+        stalled(nanos);
+    }
+
+    /** Notes time that a writer waited. */
+    void stalled(long nanos) {
+        stallNanos.add(nanos);
+        stallNanosMax.accumulateAndGet(nanos, Math::max);
+    }
+
+    long stallNanos() {
+        return stallNanos.sum();
+    }
+
+    long stallNanosMax() {
+        return stallNanosMax.get();
+    }
+}

@@ -1,0 +1,26 @@
+/**
+ * The facade: implements the API over the layers below.
+ *
+ * <p>Layer: above {@code checkpoint}. A put goes {@code EngineStore → WritePath → log → memtable}; a get goes {@code EngineStore →
+ * ReadPath → memtable → trunk}; a sealed memtable goes {@code Generations → Packer → trunk}. No layer below calls up; background
+ * work is driven from here by {@code Background}.
+ *
+ * <p>Invariants:
+ *
+ * <ol>
+ *   <li>Every call runs inside an epoch while it touches shared memory, and never waits for another call's memory inside one.
+ *   <li>A sequence number is drawn only when memtable and log have room for the write, so nothing can fail after it.
+ *   <li>A write is visible when its call returns; a batch is visible as a whole.
+ *   <li>A memtable is in the list of generations, or its run is in the tree, at every moment; readers look at the list first and
+ *       then at the tree, and pass over memtables whose generation the tree already has.
+ *   <li>What takes long and disturbs nobody (verification, backup) runs beside everything else and ends when the store closes ({@code
+ *       LongCalls}).
+ *   <li>The scrubber calls a page damaged only when a checkpoint that is held reaches it; the listener is called by a worker,
+ *       without locks ({@code Scrubber}, {@code Damage}).
+ *   <li>After a failed write or sync the store takes no more writes ({@code FailStop}).
+ * </ol>
+ *
+ * <p>Lock order: lifecycle, rotation, lanes (ascending), then nothing above {@code store}. Lanes are held for nanoseconds and
+ * never across I/O except at a rotation.
+ */
+package dev.heartwood.engine.store;

@@ -1,0 +1,164 @@
+package dev.heartwood.engine.task;
+
+import dev.heartwood.engine.base.Clock;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Workers that are daemon threads: {@code count} for every priority, and one more for {@link Priority#SEAL} and {@link
+ * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge.
+ */
+public final class ThreadWorkers implements Workers {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition changed = lock.newCondition();
+    private final Map<Priority, ArrayDeque<Runnable>> queues = new EnumMap<>(Priority.class);
+    private final PriorityQueue<Delayed> delayed = new PriorityQueue<>(Comparator.comparingLong(Delayed::dueNanos));
+    private final Clock clock = Clock.SYSTEM;
+    private final long beginNanos = clock.nanoTime();
+    private final List<Thread> threads = new ArrayList<>();
+    private final int count;
+    private boolean closing;
+
+    /** A task that is not due yet; the time counts from the beginning of these workers. */
+    private record Delayed(long dueNanos, Priority priority, Runnable task) {}
+
+    /** Starts the workers; {@code name} begins the names of their threads. */
+    public ThreadWorkers(String name, int count) {
+        this.count = count;
+        for (Priority priority : Priority.values()) {
+            queues.put(priority, new ArrayDeque<>());
+        }
+        for (int i = 0; i < count; i++) {
+            start(name + "-worker-" + i, Priority.IDLE);
+        }
+        start(name + "-seal", Priority.CHECKPOINT);
+    }
+
+    private void start(String name, Priority least) {
+        Thread thread = new Thread(() -> work(least), name);
+        thread.setDaemon(true);
+        threads.add(thread);
+        thread.start();
+    }
+
+    @Override
+    public int count() {
+        return count;
+    }
+
+    @Override
+    public void submit(Priority priority, Runnable task) {
+        lock.lock();
+        try {
+            if (!closing) {
+                queues.get(priority).add(task);
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void submitLater(Priority priority, long delayNanos, Runnable task) {
+        lock.lock();
+        try {
+            if (!closing) {
+                delayed.add(new Delayed(clock.nanoTime() - beginNanos + delayNanos, priority, task));
+                changed.signalAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void work(Priority least) {
+        for (Runnable task = take(least); task != null; task = take(least)) {
+            try {
+                task.run();
+            } catch (Throwable e) {
+                // A task deals with its own failures. One that does not must not take the thread from all other tasks.
+                Thread thread = Thread.currentThread();
+                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+            }
+        }
+    }
+
+    private Runnable take(Priority least) {
+        lock.lock();
+        try {
+            while (true) {
+                queueDue();
+                for (Priority priority : Priority.values()) {
+                    if (priority.compareTo(least) <= 0) {
+                        Runnable task = queues.get(priority).poll();
+                        if (task != null) {
+                            return task;
+                        }
+                    }
+                }
+                if (closing) {
+                    return null;
+                }
+                awaitChange();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void queueDue() {
+        long now = clock.nanoTime() - beginNanos;
+        while (!delayed.isEmpty() && delayed.peek().dueNanos <= now) {
+            Delayed due = delayed.poll();
+            queues.get(due.priority).add(due.task);
+            changed.signalAll();
+        }
+    }
+
+    /** Waits for a task or for the time of the next delayed one. */
+    private void awaitChange() {
+        if (delayed.isEmpty()) {
+            changed.awaitUninterruptibly();
+            return;
+        }
+        try {
+            changed.awaitNanos(delayed.peek().dueNanos - (clock.nanoTime() - beginNanos));
+        } catch (InterruptedException e) {
+            // Nobody interrupts these threads but a task; it is none of the next task's business.
+            Thread.interrupted();
+        }
+    }
+
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closing = true;
+            delayed.clear();
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        boolean interrupted = false;
+        for (Thread thread : threads) {
+            while (thread.isAlive() && thread != Thread.currentThread()) {
+                try {
+                    thread.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package dev.heartwood.engine.task;
+
+/** Runs tasks in the background. Thread-safe. */
+public interface Workers extends AutoCloseable {
+    /** Runs {@code task} on some worker, sooner the higher its priority. Ignored after {@link #close}. */
+    void submit(Priority priority, Runnable task);
+
+    /** As {@link #submit}, when {@code delayNanos} have passed; forgotten at {@link #close}. */
+    void submitLater(Priority priority, long delayNanos, Runnable task);
+
+    /**
+     * Lets a thread that waits for a task run a queued one itself, where the workers have no threads of their own; returns whether
+     * it ran one.
+     */
+    default boolean runOneHere() {
+        return false;
+    }
+
+    /** The number of workers for tasks of every priority. */
+    int count();
+
+    /** Runs what is queued, then ends the workers. Idempotent. */
+    @Override
+    void close();
+}

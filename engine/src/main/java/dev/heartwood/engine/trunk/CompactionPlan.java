@@ -1,0 +1,75 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Span;
+import java.util.List;
+
+/**
+ * A merge to be done: bundles of a node that become one, and the runs among theirs that become one.
+ *
+ * @param height the height of the node, which with the ids of the bundles finds it again
+ * @param span the keys of the node
+ * @param node the node as it was when planned
+ * @param bundleFrom index of the first bundle
+ * @param bundleTo index after the last bundle
+ * @param runFrom position of the first run to merge, among all runs of the node
+ * @param runTo position after the last run to merge; equal to {@code runFrom} when only maplets are merged
+ */
+record CompactionPlan(int height, Span span, TrunkNode node, int bundleFrom, int bundleTo, int runFrom, int runTo) {
+    List<Bundle> bundles() {
+        return node.bundles().subList(bundleFrom, bundleTo);
+    }
+
+    /** The keys for which one of the bundles counts at the node. */
+    Span spanOf(Bundle bundle) {
+        return bundle.span().intersect(span);
+    }
+
+    /**
+     * The keys for which the output counts. Bundles of different spans, as two merged nodes bring them, become one only when all
+     * their runs do: a run that was left as it is would count for keys it no longer counted for.
+     */
+    Span outputSpan() {
+        Span first = spanOf(node.bundle(bundleFrom));
+        if (hasOneSpan()) {
+            return first;
+        }
+        assert runFrom == node.runStart(bundleFrom) && runTo == node.runStart(bundleTo);
+        return span;
+    }
+
+    /** Whether the bundles all count for the same keys. */
+    boolean hasOneSpan() {
+        return hasOneSpan(node, bundleFrom, bundleTo, span);
+    }
+
+    /** Whether bundles of a node, whose keys are {@code span}, all count for the same keys. */
+    static boolean hasOneSpan(TrunkNode node, int bundleFrom, int bundleTo, Span span) {
+        for (int b = bundleFrom + 1; b < bundleTo; b++) {
+            if (!node.bundle(b).span().intersect(span).equals(node.bundle(bundleFrom).span().intersect(span))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Whether nothing older than the merged runs exists for any key of the node, so that tombstones have done their work. */
+    boolean reachesBottom() {
+        return height == 0 && runFrom == 0;
+    }
+
+    /** Bytes that the merge will read. */
+    long inputBytes() {
+        long bytes = 0;
+        int position = 0;
+        for (int b = 0; b < node.bundleCount(); b++) {
+            Span both = span.intersect(node.bundle(b).span());
+            for (Run run : node.bundle(b).runs()) {
+                if (run != null && position >= runFrom && position < runTo) {
+                    bytes += run.sample().bytesWithin(both);
+                }
+                position++;
+            }
+        }
+        return bytes;
+    }
+}

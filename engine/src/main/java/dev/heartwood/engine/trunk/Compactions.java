@@ -1,0 +1,159 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CompactionFilter;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/** Finds the merges that a tree wants and does them, one for each call. Thread-safe. */
+public final class Compactions {
+    private final TreeStorage storage;
+    private final Trunk trunk;
+    private final Compactor compactor;
+    private final Supplier<long[]> snapshots;
+    private final long memoryBytesMax;
+    private final AtomicLong admittedBytes = new AtomicLong();
+    private final AtomicLong finished = new AtomicLong();
+    private volatile boolean needed = true;
+    /** What there is time for; null when there is none. */
+    private volatile Urge quiet;
+    private volatile RuntimeException lastFailure;
+
+    public Compactions(
+            TreeStorage storage,
+            Trunk trunk,
+            Supplier<long[]> snapshots,
+            MergeOperator operator,
+            CompactionFilter filter) {
+        this.storage = storage;
+        this.trunk = trunk;
+        this.compactor = new Compactor(storage, trunk, operator, filter);
+        this.snapshots = snapshots;
+        // The rest is for packing memtables, which must never wait for a merge.
+        this.memoryBytesMax = storage.mergeBuffers().capacity() / 8 * 5;
+    }
+
+    /** Bytes that are waiting to be merged. */
+    public long debtBytes() {
+        return trunk.debtBytes();
+    }
+
+    /** Whether {@link #runOne} may find something to do. */
+    public boolean isWanted() {
+        return needed || quiet != null;
+    }
+
+    /** Merges done since the store was opened. */
+    public long finished() {
+        return finished.get();
+    }
+
+    /** Says that the tree has changed. */
+    public void want() {
+        needed = true;
+    }
+
+    /** Says that there is time for what only pays in quiet moments. */
+    public void wantIdle() {
+        needed = true;
+        quiet = quiet == null ? Urge.IDLE : quiet;
+    }
+
+    /** Says that somebody waits for everything that frees space. */
+    public void wantSettled() {
+        needed = true;
+        quiet = Urge.SETTLING;
+    }
+
+    /** Does one merge; returns whether there may be more. */
+    public boolean runOne() {
+        CompactionPlan plan = next();
+        if (plan == null) {
+            return false;
+        }
+        MergeMemory memory = MergeMemory.of(plan, storage);
+        int chunkPages = admit(memory);
+        if (chunkPages == 0) {
+            trunk.abandon(plan);
+            needed = false;
+            return false;
+        }
+        try {
+            carryOut(plan, chunkPages);
+            finished.incrementAndGet();
+            return true;
+        } finally {
+            admittedBytes.addAndGet(-memory.bytes(chunkPages));
+            needed = true;
+        }
+    }
+
+    /**
+     * Admits a merge if there is memory for it beside those under way, if need be for one that reads less at once; one alone is
+     * always admitted. Returns how many pages it may read at once, 0 when it is not admitted.
+     */
+    private int admit(MergeMemory memory) {
+        while (true) {
+            long admitted = admittedBytes.get();
+            int chunkPages = memory.chunkPages(memoryBytesMax - admitted);
+            long bytes = memory.bytes(chunkPages);
+            if (admitted != 0 && admitted + bytes > memoryBytesMax) {
+                return 0;
+            }
+            if (admittedBytes.compareAndSet(admitted, admitted + bytes)) {
+                return chunkPages;
+            }
+        }
+    }
+
+    private void carryOut(CompactionPlan plan, int chunkPages) {
+        try {
+            Compactor.Result result = compactor.run(plan, snapshots.get(), chunkPages);
+            trunk.install(plan, result.bundle(), result.mergedPosition());
+        } catch (CorruptionException e) {
+            trunk.quarantine(plan);
+            throw e;
+        } catch (RuntimeException | Error e) {
+            trunk.abandon(plan);
+            throw e;
+        }
+    }
+
+    private CompactionPlan next() {
+        CompactionPlan plan = null;
+        if (needed) {
+            needed = false;
+            plan = trunk.plan(Urge.NEEDED);
+            if (plan != null) {
+                needed = true;
+                return plan;
+            }
+        }
+        Urge urge = quiet;
+        if (urge != null) {
+            quiet = null;
+            boolean unseen = snapshots.get().length == 0;
+            boolean moved = unseen && trunk.balanceQuiet(urge);
+            plan = unseen ? trunk.plan(urge) : null;
+            if (plan != null || moved) {
+                quiet = urge;
+                needed |= moved;
+            }
+        }
+        return plan;
+    }
+
+    /** Notes a merge that could not be done now; it is planned again when the tree changes. */
+    public void failed(RuntimeException failure) {
+        lastFailure = failure;
+        needed = false;
+        quiet = null;
+    }
+
+    /** The last reason why a merge could not be done; null when there was none. */
+    public RuntimeException lastFailure() {
+        return lastFailure;
+    }
+}

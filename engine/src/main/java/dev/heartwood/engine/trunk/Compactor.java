@@ -1,0 +1,130 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CompactionFilter;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyRange;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.MergeInputs;
+import dev.heartwood.engine.branch.WriteMode;
+import dev.heartwood.engine.filter.FingerprintBuffer;
+import dev.heartwood.engine.filter.Maplet;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Carries a plan out: merges the runs it names into one, leaves the others as they are, and builds the one maplet for all of
+ * them. Thread-safe; each call is on its own.
+ */
+final class Compactor {
+    /** Room for the longest key. */
+    static final long KEY_SCRATCH_BYTES = 1 << 16;
+
+    static final dev.heartwood.engine.filter.WriteMode FILTER_MODE = dev.heartwood.engine.filter.WriteMode.CACHED;
+
+    private final TreeStorage storage;
+    private final Trunk trunk;
+    private final MergeOperator operator;
+    private final CompactionFilter filter;
+
+    Compactor(TreeStorage storage, Trunk trunk, MergeOperator operator, CompactionFilter filter) {
+        this.storage = storage;
+        this.trunk = trunk;
+        this.operator = operator;
+        this.filter = filter;
+    }
+
+    /**
+     * What a plan came to.
+     *
+     * @param bundle the new bundle with references of its own, or null when nothing is left
+     * @param mergedPosition where in it the merged run is, or -1 when there is none
+     */
+    record Result(Bundle bundle, int mergedPosition) {}
+
+    /** Does the work; {@code snapshots} are the live ones, ascending. Inputs are read {@code chunkPages} at once. */
+    Result run(CompactionPlan plan, long[] snapshots, int chunkPages) {
+        List<MergeInput> inputs = MergeInput.of(plan);
+        RunWriter writer = null;
+        Run merged = null;
+        try {
+            if (plan.runFrom() < plan.runTo()) {
+                writer = new RunWriter(storage, trunk.newId(), writeMode(plan), MergeMemory.fingerprintBytesMax(storage));
+                merge(plan, inputs, snapshots, chunkPages, writer);
+                merged = writer.finish();
+            }
+            return assemble(plan, inputs, merged, writer);
+        } catch (RuntimeException e) {
+            if (merged != null) {
+                merged.branch().release();
+            }
+            throw e;
+        } finally {
+            if (writer != null) {
+                writer.close();
+            }
+        }
+    }
+
+    /** Small merges stay in the cache, where they may die before they are ever written; big ones go past it. */
+    private WriteMode writeMode(CompactionPlan plan) {
+        return plan.inputBytes() <= trunk.shape().memtableBytes() ? WriteMode.CACHED : WriteMode.THROUGH;
+    }
+
+    private void merge(
+            CompactionPlan plan, List<MergeInput> inputs, long[] snapshots, int chunkPages, RunWriter writer) {
+        long scratch = storage.mergeBuffers().allocate(KEY_SCRATCH_BYTES);
+        if (scratch == 0) {
+            throw new InsufficientMemoryException("no buffer to merge with");
+        }
+        try (MergeInputs merge = new MergeInputs(storage.file(), chunkPages)) {
+            long bytes = 0;
+            for (MergeInput input : inputs) {
+                if (input.isMerged(plan)) {
+                    merge.add(input.run().branch(), input.activeRanges(plan));
+                    bytes += input.run().sample().bytesWithin(plan.span());
+                }
+            }
+            new VersionCollapser(snapshots, plan.reachesBottom(), operator, filter, trunk.events())
+                    .run(merge.merged(), writer, scratch);
+            trunk.events().compacted(bytes, writer.bytes());
+        } finally {
+            storage.mergeBuffers().free(scratch, KEY_SCRATCH_BYTES);
+        }
+    }
+
+    static KeyRange toRange(Span span) {
+        if (span.from() == null) {
+            return span.to() == null ? KeyRange.all() : KeyRange.before(span.to());
+        }
+        return span.to() == null ? KeyRange.from(span.from()) : KeyRange.between(span.from(), span.to());
+    }
+
+    private Result assemble(CompactionPlan plan, List<MergeInput> inputs, Run merged, RunWriter writer) {
+        List<Run> runs = new ArrayList<>();
+        List<MergeInput> kept = new ArrayList<>();
+        int mergedPosition = -1;
+        for (MergeInput input : inputs) {
+            if (!input.isMerged(plan)) {
+                if (input.position() >= plan.runTo() && merged != null && mergedPosition < 0) {
+                    mergedPosition = runs.size();
+                    runs.add(merged);
+                }
+                kept.add(input);
+                runs.add(input.run());
+            }
+        }
+        if (merged != null && mergedPosition < 0) {
+            mergedPosition = runs.size();
+            runs.add(merged);
+        }
+        if (runs.isEmpty()) {
+            return new Result(null, -1);
+        }
+        FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
+        Maplet maplet = new MergedMaplet(storage, plan, inputs, mergedPosition, fresh).build(trunk.newId());
+        kept.forEach(input -> input.run().branch().retain());
+        Bundle bundle = new Bundle(trunk.newId(), maplet, runs.toArray(Run[]::new), plan.outputSpan(), true);
+        return new Result(bundle, mergedPosition);
+    }
+}

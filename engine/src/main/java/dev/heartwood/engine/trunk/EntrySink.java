@@ -1,0 +1,12 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.EntryCursor;
+
+/** Receives the entries that survive a merge, in order. */
+interface EntrySink {
+    /** Takes the entry a cursor stands on, with another sequence number; values kept apart are passed on by reference. */
+    void addCurrent(EntryCursor cursor, long sequence);
+
+    /** Takes an entry with a value from the heap. */
+    void add(byte[] key, long sequence, byte kind, byte[] value);
+}

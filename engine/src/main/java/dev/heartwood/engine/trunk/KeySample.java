@@ -1,0 +1,141 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.os.Memory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Keys of a run at about even distances in bytes: what the trunk knows of how a run's data spreads over the keys, without reading
+ * a page. Immutable.
+ *
+ * @param keys sampled keys in order, each cut behind where it differs from the one before
+ * @param positions bytes of entries up to and with each sampled one
+ * @param first the least key
+ * @param last the greatest key
+ * @param bytes all bytes of the run's entries
+ */
+record KeySample(List<byte[]> keys, long[] positions, byte[] first, byte[] last, long bytes) {
+    /** Longer keys are cut: a cut key sorts at or before the key, which is all an estimate needs. */
+    static final int KEY_BYTES_MIN = 48;
+
+    /** What is kept of a key behind the prefix it shares with the sample before, so that leaves can part between the two. */
+    private static final int DISTINCT_BYTES = 16;
+
+    /** No longer prefix is looked behind; a store whose keys share one has leaves as large as it takes. */
+    static final int KEY_BYTES_MAX = 1024;
+
+    private static final int SAMPLES_MAX = 128;
+
+    /** Whether some key of the run may lie in {@code span}. */
+    boolean touches(Span span) {
+        return !span.isEmpty()
+                && (span.to() == null || Keys.compare(first, span.to()) < 0)
+                && (span.from() == null || Keys.compare(last, span.from()) >= 0);
+    }
+
+    /** Whether every key of the run lies in {@code span}. */
+    boolean within(Span span) {
+        return span.contains(first) && span.contains(last);
+    }
+
+    /** Estimated bytes of the run's entries in {@code span}; at least 1 where some may be, 0 where none is. */
+    long bytesWithin(Span span) {
+        if (!touches(span)) {
+            return 0;
+        }
+        if (within(span)) {
+            return Math.max(1, bytes);
+        }
+        long from = span.from() == null ? 0 : positionOf(span.from());
+        long to = span.to() == null ? bytes : positionOf(span.to());
+        return Math.max(1, to - from);
+    }
+
+    /** Bytes of entries before a key, as far as the sample tells. */
+    private long positionOf(byte[] key) {
+        if (Keys.compare(key, last) > 0) {
+            return bytes;
+        }
+        int before = countBefore(key);
+        return before == 0 ? 0 : positions[before - 1];
+    }
+
+    /** Bytes of entries from the sampled key before up to the one at {@code index}. */
+    long weight(int index) {
+        return index == 0 ? positions[0] : positions[index] - positions[index - 1];
+    }
+
+    private int countBefore(byte[] key) {
+        int low = 0;
+        int high = keys.size();
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (Keys.compare(keys.get(middle), key) < 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+
+    /** Collects a sample while a run is written; not thread-safe. */
+    static final class Builder {
+        private List<byte[]> keys = new ArrayList<>();
+        private long[] positions = new long[SAMPLES_MAX];
+        private long stride = 4096;
+        private long bytes;
+        private long next = stride / 2;
+        private byte[] first;
+        private byte[] last = Keys.EMPTY;
+        private byte[] previous;
+
+        /** Notes an entry, in key order. */
+        void add(long keyAddress, int keyLength, long entryBytes) {
+            if (first == null) {
+                first = Memory.bytes(keyAddress, keyLength);
+                previous = first;
+            }
+            bytes += entryBytes;
+            if (bytes >= next) {
+                positions[keys.size()] = bytes;
+                previous = cut(Memory.bytes(keyAddress, Math.min(keyLength, KEY_BYTES_MAX)));
+                keys.add(previous);
+                if (keys.size() == SAMPLES_MAX) {
+                    thin();
+                }
+                next = bytes + stride;
+            }
+        }
+
+        private byte[] cut(byte[] key) {
+            int differs = Arrays.mismatch(previous, key);
+            int length = Math.max(KEY_BYTES_MIN, (differs < 0 ? key.length : differs) + DISTINCT_BYTES);
+            return length < key.length ? Arrays.copyOf(key, length) : key;
+        }
+
+        private void thin() {
+            List<byte[]> half = new ArrayList<>(SAMPLES_MAX);
+            for (int i = 1; i < keys.size(); i += 2) {
+                positions[half.size()] = positions[i];
+                half.add(keys.get(i));
+            }
+            keys = half;
+            stride *= 2;
+        }
+
+        /** The sample of everything added, of which {@code lastKey} was the greatest. */
+        KeySample finish(byte[] lastKey) {
+            last = lastKey;
+            return new KeySample(
+                    List.copyOf(keys),
+                    Arrays.copyOf(positions, keys.size()),
+                    first == null ? Keys.EMPTY : first,
+                    last,
+                    bytes);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CompactionFilter;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.WriteMode;
+import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.filter.MapletBuilder;
+import dev.heartwood.engine.memtable.Memtable;
+import java.util.function.Supplier;
+
+/**
+ * Packs a sealed memtable into a run with its maplet and adds it to the root (incorporation; SplinterDB, section 2.3). One
+ * memtable at a time, in the order of their generations.
+ */
+public final class MemtablePacker {
+    private final TreeStorage storage;
+    private final Trunk trunk;
+    private final Supplier<long[]> snapshots;
+    private final MergeOperator operator;
+
+    public MemtablePacker(TreeStorage storage, Trunk trunk, Supplier<long[]> snapshots, MergeOperator operator) {
+        this.storage = storage;
+        this.trunk = trunk;
+        this.snapshots = snapshots;
+        this.operator = operator;
+    }
+
+    /** Packs {@code memtable}, which holds everything of {@code generation} and is not written to any more. */
+    public void pack(Memtable memtable, long generation) {
+        memtable.seal();
+        long scratch = storage.mergeBuffers().allocate(Compactor.KEY_SCRATCH_BYTES);
+        if (scratch == 0) {
+            throw new InsufficientMemoryException("no buffer to pack a memtable with");
+        }
+        Bundle bundle = null;
+        try (EntryCursor entries = memtable.sealedCursor();
+                RunWriter writer = new RunWriter(storage, trunk.newId(), WriteMode.CACHED, Long.MAX_VALUE)) {
+            new VersionCollapser(snapshots.get(), false, operator, (CompactionFilter) null, trunk.events())
+                    .run(entries, writer, scratch);
+            bundle = bundle(writer);
+        } finally {
+            storage.mergeBuffers().free(scratch, Compactor.KEY_SCRATCH_BYTES);
+        }
+        trunk.incorporate(bundle, generation);
+    }
+
+    private Bundle bundle(RunWriter writer) {
+        if (writer.fingerprints() == null) {
+            throw new InsufficientMemoryException("no memory for the fingerprints of a memtable");
+        }
+        Run run = writer.finish();
+        if (run == null) {
+            return null;
+        }
+        try {
+            Maplet maplet = new MapletBuilder(storage.maplets(), trunk.newId(), Compactor.FILTER_MODE)
+                    .add(writer.fingerprints(), 0)
+                    .build();
+            return new Bundle(trunk.newId(), maplet, new Run[] {run}, Span.ALL, true);
+        } catch (RuntimeException e) {
+            run.branch().release();
+            throw e;
+        }
+    }
+}

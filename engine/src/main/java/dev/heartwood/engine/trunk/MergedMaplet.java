@@ -1,0 +1,127 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.branch.BranchCursor;
+import dev.heartwood.engine.filter.FingerprintBuffer;
+import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.filter.MapletBuilder;
+import dev.heartwood.engine.os.KeyHasher;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Builds the one maplet of a merge's bundle. Belongs to one thread. */
+final class MergedMaplet {
+    /*
+     * The merged run's own fingerprints are the best: as long as can be, and of live keys only. So are those of kept runs
+     * whose maplet has become too short for the size of the new one. Both take memory for each key. The maplets of the plan's
+     * bundles name every key that the merged run has, too, among others that are gone; so where memory is short, they are taken over
+     * as they are, and the maplet errs a little more often.
+     */
+    private enum Effort {
+        REFRESHED,
+        FRESH,
+        INHERITED
+    }
+
+    private final TreeStorage storage;
+    private final CompactionPlan plan;
+    private final List<MergeInput> inputs;
+    private final int mergedPosition;
+    private final FingerprintBuffer fresh;
+
+    /**
+     * A maplet to be built.
+     *
+     * @param mergedPosition the place of the merged run in the new bundle, or -1 when there is none
+     * @param fresh fingerprints of the merged run; null when there is none or there was no memory for them
+     */
+    MergedMaplet(
+            TreeStorage storage,
+            CompactionPlan plan,
+            List<MergeInput> inputs,
+            int mergedPosition,
+            FingerprintBuffer fresh) {
+        this.storage = storage;
+        this.plan = plan;
+        this.inputs = inputs;
+        this.mergedPosition = mergedPosition;
+        this.fresh = fresh;
+    }
+
+    /** Builds it with the number {@code id}, as well as the memory allows. */
+    Maplet build(long id) {
+        if (mergedPosition < 0 || fresh != null) {
+            for (Effort effort : List.of(Effort.REFRESHED, Effort.FRESH)) {
+                try {
+                    return build(id, effort);
+                } catch (InsufficientMemoryException e) {
+                    continue; // the next takes less
+                }
+            }
+        }
+        return build(id, Effort.INHERITED);
+    }
+
+    private Maplet build(long id, Effort effort) {
+        List<FingerprintBuffer> refreshed = new ArrayList<>();
+        try {
+            MapletBuilder builder = builder(id, effort, 0, refreshed);
+            long stale = effort == Effort.REFRESHED ? builder.needsRefresh() : 0;
+            return (stale == 0 ? builder : builder(id, effort, stale, refreshed)).build();
+        } finally {
+            refreshed.forEach(FingerprintBuffer::close);
+        }
+    }
+
+    /** A builder of the new maplet; kept runs whose new position is in {@code stale} have their keys hashed again. */
+    private MapletBuilder builder(long id, Effort effort, long stale, List<FingerprintBuffer> refreshed) {
+        MapletBuilder builder = new MapletBuilder(storage.maplets(), id, Compactor.FILTER_MODE);
+        if (effort != Effort.INHERITED && mergedPosition >= 0) {
+            builder.add(fresh, mergedPosition);
+        }
+        for (Bundle bundle : plan.bundles()) {
+            int[] newValues = new int[Math.max(Long.SIZE, bundle.runs().length)];
+            Arrays.fill(newValues, -1);
+            int kept = 0;
+            for (MergeInput input : inputs) {
+                boolean merged = input.isMerged(plan);
+                int position = merged ? mergedPosition : positionOfKept(kept);
+                kept += merged ? 0 : 1;
+                if (input.bundle() != bundle || merged && effort != Effort.INHERITED) {
+                    continue;
+                }
+                if (!merged && (stale >>> position & 1) != 0) {
+                    FingerprintBuffer again = fingerprints(input);
+                    refreshed.add(again);
+                    builder.add(again, position);
+                } else {
+                    newValues[input.value()] = position;
+                }
+            }
+            if (Arrays.stream(newValues).anyMatch(value -> value >= 0)) {
+                builder.add(bundle.maplet(), newValues);
+            }
+        }
+        return builder;
+    }
+
+    /** The place in the new bundle of the run that is kept after {@code keptBefore} others. */
+    private int positionOfKept(int keptBefore) {
+        return mergedPosition >= 0 && keptBefore >= mergedPosition ? keptBefore + 1 : keptBefore;
+    }
+
+    /** Fingerprints of what a run holds for the node. */
+    private FingerprintBuffer fingerprints(MergeInput input) {
+        FingerprintBuffer again = new FingerprintBuffer(storage.mergeBuffers(), MergeMemory.fingerprintBytesMax(storage));
+        try (BranchCursor entries = BranchCursor.streaming(input.run().branch(), input.activeRanges(plan))) {
+            for (entries.seekFirst(); entries.valid(); entries.next()) {
+                again.add(KeyHasher.hash(entries.keyAddress(), entries.keyLength()));
+            }
+            return again;
+        } catch (RuntimeException e) {
+            again.close();
+            throw e;
+        }
+    }
+}

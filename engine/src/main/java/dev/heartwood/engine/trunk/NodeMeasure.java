@@ -1,0 +1,115 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Span;
+
+/** Sums over the runs of a node, from samples alone. */
+final class NodeMeasure {
+    private NodeMeasure() {}
+
+    /** Bytes that a node still holds for one of its pivots, whose keys are {@code pivotSpan}. */
+    static long activeBytes(TrunkNode node, int pivot, Span pivotSpan) {
+        return sum(node, node.pivot(pivot).firstActive(), pivotSpan, false);
+    }
+
+    /** Runs that a node still holds for one of its pivots. */
+    static int activeRuns(TrunkNode node, int pivot, Span pivotSpan) {
+        return (int) sum(node, node.pivot(pivot).firstActive(), pivotSpan, true);
+    }
+
+    /** Whether half or more of what a node holds for a pivot are tombstones, which only free space further down. */
+    static boolean mostlyTombstones(TrunkNode node, int pivot, Span pivotSpan) {
+        long entries = 0;
+        long tombstones = 0;
+        int position = 0;
+        for (Bundle bundle : node.bundles()) {
+            Span both = pivotSpan.intersect(bundle.span());
+            for (Run run : bundle.runs()) {
+                if (run != null && position >= node.pivot(pivot).firstActive() && run.sample().touches(both)) {
+                    entries += run.branch().entries();
+                    tombstones += run.branch().tombstones();
+                }
+                position++;
+            }
+        }
+        return tombstones > 0 && tombstones * 2 >= entries;
+    }
+
+    /** The share of tombstones among the entries of a leaf's runs within its keys, taking a run's to be spread evenly. */
+    static double tombstoneShare(TrunkNode leaf, Span span) {
+        double entries = 0;
+        double tombstones = 0;
+        for (Bundle bundle : leaf.bundles()) {
+            Span both = span.intersect(bundle.span());
+            for (Run run : bundle.runs()) {
+                if (run != null) {
+                    double share = (double) run.sample().bytesWithin(both) / Math.max(1, run.sample().bytes());
+                    entries += share * run.branch().entries();
+                    tombstones += share * run.branch().tombstones();
+                }
+            }
+        }
+        return entries == 0 ? 0 : tombstones / entries;
+    }
+
+    /** Bytes a leaf holds. */
+    static long leafBytes(TrunkNode leaf, Span span) {
+        return sum(leaf, 0, span, false);
+    }
+
+    private static long sum(TrunkNode node, int firstActive, Span span, boolean count) {
+        long total = 0;
+        int position = 0;
+        for (int b = 0; b < node.bundleCount(); b++) {
+            Bundle bundle = node.bundle(b);
+            Span both = span.intersect(bundle.span());
+            for (Run run : bundle.runs()) {
+                if (run != null && position >= firstActive && run.sample().touches(both)) {
+                    total += count ? 1 : run.sample().bytesWithin(both);
+                }
+                position++;
+            }
+        }
+        return total;
+    }
+
+    /** Bytes of runs that a flush brought and no merge has dealt with yet: what is owed. */
+    static long unsettledBytes(TrunkNode node, Span span) {
+        long total = 0;
+        for (int p = 0; p < node.pivotCount(); p++) {
+            Span pivotSpan = node.pivotSpan(p, span);
+            int position = 0;
+            for (int b = 0; b < node.bundleCount(); b++) {
+                Bundle bundle = node.bundle(b);
+                Span both = pivotSpan.intersect(bundle.span());
+                for (Run run : bundle.runs()) {
+                    if (run != null && !bundle.settled() && position >= node.pivot(p).firstActive()) {
+                        total += run.sample().bytesWithin(both);
+                    }
+                    position++;
+                }
+            }
+        }
+        return total;
+    }
+
+    /** The live runs in a range of positions whose keys overlap another run of the range. */
+    static boolean overlap(TrunkNode node, int runFrom, int runTo) {
+        java.util.List<KeySample> samples = new java.util.ArrayList<>();
+        int position = 0;
+        for (int b = 0; b < node.bundleCount(); b++) {
+            for (Run run : node.bundle(b).runs()) {
+                if (run != null && position >= runFrom && position < runTo) {
+                    samples.add(run.sample());
+                }
+                position++;
+            }
+        }
+        samples.sort((x, y) -> java.util.Arrays.compareUnsigned(x.first(), y.first()));
+        for (int i = 1; i < samples.size(); i++) {
+            if (java.util.Arrays.compareUnsigned(samples.get(i - 1).last(), samples.get(i).first()) >= 0) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

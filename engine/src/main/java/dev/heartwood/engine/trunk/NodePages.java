@@ -1,0 +1,163 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.extent.Purpose;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
+import dev.heartwood.engine.page.PageType;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Writes and reads the images of trunk nodes: pages of type TRUNK, packed one node after the other into extents that hold
+ * nothing else. An extent is free again when no live node has pages in it. Thread-safe.
+ *
+ * <pre>
+ *  32             36          40
+ *  +--------------+-----------+-----------------------
+ *  | image length | page of   | this page's part of
+ *  |              | the image | the image
+ *  +--------------+-----------+-----------------------
+ * </pre>
+ */
+final class NodePages {
+    static final int IMAGE_LENGTH = PageLayout.BODY;
+    static final int INDEX = IMAGE_LENGTH + 4;
+    static final int PART = INDEX + 4;
+    static final int PART_BYTES = PageLayout.PAGE_BYTES - PART;
+
+    /** No node is near this; a longer image is not one. */
+    static final int IMAGE_BYTES_MAX = 64 << 20;
+
+    private final TreeStorage storage;
+    private final Map<Integer, Integer> livePages = new HashMap<>();
+    private int extent = -1;
+    private int nextPage;
+
+    NodePages(TreeStorage storage) {
+        this.storage = storage;
+    }
+
+    /** Writes an image to fresh pages; the pages carry {@code generation}. */
+    synchronized NodePlace write(byte[] image, long generation) {
+        int count = Math.max(1, (image.length + PART_BYTES - 1) / PART_BYTES);
+        long[] pages = new long[count];
+        int taken = 0;
+        long buffer = storage.buffers().allocate(PageLayout.PAGE_BYTES);
+        if (buffer == 0) {
+            throw new InsufficientMemoryException("no buffer to write a trunk node with");
+        }
+        try {
+            for (int i = 0; i < count; i++) {
+                pages[i] = nextPage();
+                taken++;
+                Memory.fill(buffer, PageLayout.PAGE_BYTES, 0);
+                Memory.putInt(buffer + IMAGE_LENGTH, image.length);
+                Memory.putInt(buffer + INDEX, i);
+                int from = i * PART_BYTES;
+                Memory.copyFrom(image, from, buffer + PART, Math.min(PART_BYTES, image.length - from));
+                PageSeal.seal(buffer, PageType.TRUNK, storage.storeId(), pages[i], generation);
+                storage.device().write(pages[i] << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
+            }
+        } catch (RuntimeException e) {
+            release(Arrays.copyOf(pages, taken));
+            throw e;
+        } finally {
+            storage.buffers().free(buffer, PageLayout.PAGE_BYTES);
+        }
+        return new NodePlace(pages, generation, () -> release(pages));
+    }
+
+    /** A page for an image, counted as live from now on: an image may be longer than an extent. */
+    private long nextPage() {
+        if (extent < 0 || nextPage == PageLayout.EXTENT_PAGES) {
+            int full = extent;
+            extent = storage.extents().allocate(Purpose.COMPACTION);
+            livePages.put(extent, 0);
+            nextPage = 0;
+            freeWhenUnused(full);
+        }
+        livePages.merge(extent, 1, Integer::sum);
+        return ((long) extent << PageLayout.EXTENT_SHIFT) + nextPage++;
+    }
+
+    /** The place of a node found at recovery: its extents are marked as used. */
+    synchronized NodePlace recovered(long[] pages, long generation) {
+        for (long page : pages) {
+            int home = extentOf(page);
+            if (!livePages.containsKey(home)) {
+                storage.extents().markUsed(home);
+                livePages.put(home, 0);
+            }
+        }
+        for (long page : pages) {
+            livePages.merge(extentOf(page), 1, Integer::sum);
+        }
+        return new NodePlace(pages, generation, () -> release(pages));
+    }
+
+    private synchronized void release(long[] pages) {
+        for (long page : pages) {
+            int home = extentOf(page);
+            livePages.merge(home, -1, Integer::sum);
+            freeWhenUnused(home);
+        }
+    }
+
+    private void freeWhenUnused(int home) {
+        if (home >= 0 && home != extent && livePages.getOrDefault(home, -1) == 0) {
+            livePages.remove(home);
+            storage.free(home);
+        }
+    }
+
+    /** Reads an image back, verifying every page. */
+    byte[] read(long[] pages, long generation) {
+        long buffer = storage.buffers().allocate(PageLayout.PAGE_BYTES);
+        if (buffer == 0) {
+            throw new InsufficientMemoryException("no buffer to read a trunk node with");
+        }
+        try {
+            byte[] image = null;
+            for (int i = 0; i < pages.length; i++) {
+                readPage(buffer, pages[i], generation);
+                int length = Memory.getInt(buffer + IMAGE_LENGTH);
+                if (length < 0 || length > IMAGE_BYTES_MAX || pages.length != Math.max(1, (length + PART_BYTES - 1) / PART_BYTES)
+                        || Memory.getInt(buffer + INDEX) != i || image != null && image.length != length) {
+                    throw new CorruptionException(
+                            storage.device().name(),
+                            pages[i],
+                            PageType.TRUNK.name(),
+                            "part " + i + " of an image of " + pages.length + " pages",
+                            "part " + Memory.getInt(buffer + INDEX) + " of " + length + " bytes");
+                }
+                if (image == null) {
+                    image = new byte[length];
+                }
+                int from = i * PART_BYTES;
+                Memory.copyTo(buffer + PART, image, from, Math.min(PART_BYTES, length - from));
+            }
+            return image;
+        } finally {
+            storage.buffers().free(buffer, PageLayout.PAGE_BYTES);
+        }
+    }
+
+    private void readPage(long buffer, long page, long generation) {
+        storage.device().read(page << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
+        PageSeal.verify(
+                buffer, PageType.TRUNK, storage.storeId(), page, generation, storage.device().name());
+    }
+
+    /** Extents that hold node images, for accounting. */
+    synchronized int extentCount() {
+        return livePages.size();
+    }
+
+    private static int extentOf(long page) {
+        return Math.toIntExact(page >>> PageLayout.EXTENT_SHIFT);
+    }
+}

@@ -1,0 +1,44 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.base.Span;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Empties the leaves whose keys all lie in a span, and lets go of what the nodes above hold for them: no page is read or written.
+ * Leaves that reach beyond the span stay, with what is held for them. A path loses what it has for a leaf only together with the
+ * leaf, so an older value never comes to light. Pure: makes new floating nodes.
+ */
+final class RangeDiscard {
+    private RangeDiscard() {}
+
+    /** The node without what is in {@code span}; the same node when there is nothing. */
+    static TrunkNode discard(TrunkNode node, Span nodeSpan, Span span) {
+        if (node.isLeaf()) {
+            return node.bundleCount() > 0 && holds(span, nodeSpan)
+                    ? TrunkNode.emptyLeaf(node.pivot(0).key())
+                    : node;
+        }
+        List<Pivot> pivots = new ArrayList<>(node.pivotCount());
+        boolean changed = false;
+        for (int p = 0; p < node.pivotCount(); p++) {
+            Pivot pivot = node.pivot(p);
+            Span pivotSpan = node.pivotSpan(p, nodeSpan);
+            if (!pivotSpan.intersect(span).isEmpty()) {
+                TrunkNode child = discard(pivot.child(), pivotSpan, span);
+                int firstActive = holds(span, pivotSpan) ? node.runCount() : pivot.firstActive();
+                changed |= child != pivot.child() || firstActive != pivot.firstActive();
+                pivot = pivot.withChild(child).withFirstActive(firstActive);
+            }
+            pivots.add(pivot);
+        }
+        return changed ? new TrunkNode(node.height(), pivots, node.bundles()) : node;
+    }
+
+    private static boolean holds(Span span, Span part) {
+        boolean from = span.from() == null || part.from() != null && Keys.compare(span.from(), part.from()) <= 0;
+        boolean to = span.to() == null || part.to() != null && Keys.compare(part.to(), span.to()) <= 0;
+        return from && to;
+    }
+}

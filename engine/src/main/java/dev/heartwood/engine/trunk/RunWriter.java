@@ -1,0 +1,112 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.BranchWriter;
+import dev.heartwood.engine.branch.LargeValueCursor;
+import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.branch.WriteMode;
+import dev.heartwood.engine.filter.FingerprintBuffer;
+import dev.heartwood.engine.os.KeyHasher;
+import dev.heartwood.engine.os.Memory;
+
+/**
+ * Writes a run: the branch, the fingerprints of its keys and the sample of them, in one pass. Used once, by one thread; ends with
+ * {@link #finish} or {@link #close}.
+ */
+final class RunWriter implements EntrySink, AutoCloseable {
+    private final TreeStorage storage;
+    private final BranchWriter branch;
+    private final FingerprintBuffer fingerprints;
+    private boolean hasFingerprints = true;
+    private final KeySample.Builder sample = new KeySample.Builder();
+    private long bytes;
+    private boolean finished;
+
+    /** @param fingerprintBytesMax when the fingerprints would take more, or memory runs out, they are given up */
+    RunWriter(TreeStorage storage, long id, WriteMode mode, long fingerprintBytesMax) {
+        this.storage = storage;
+        this.fingerprints = new FingerprintBuffer(storage.mergeBuffers(), fingerprintBytesMax);
+        this.branch = new BranchWriter(storage.branches(), id, mode);
+    }
+
+    @Override
+    public void addCurrent(EntryCursor cursor, long sequence) {
+        long key = cursor.keyAddress();
+        int keyLength = cursor.keyLength();
+        int valueLength = cursor.valueLength();
+        OverflowGroup group = cursor instanceof LargeValueCursor large ? large.largeGroup() : null;
+        if (group == null) {
+            branch.add(key, keyLength, sequence, cursor.kind(), cursor.valueAddress(), valueLength);
+        } else {
+            long position = ((LargeValueCursor) cursor).largePosition();
+            branch.addLarge(key, keyLength, sequence, cursor.kind(), group, position, valueLength);
+        }
+        note(key, keyLength, valueLength);
+    }
+
+    @Override
+    public void add(byte[] key, long sequence, byte kind, byte[] value) {
+        long bytes = Math.max(1, (long) key.length + value.length);
+        long copy = storage.mergeBuffers().allocate(bytes);
+        if (copy == 0) {
+            throw new InsufficientMemoryException("no buffer for a merged value of " + bytes + " bytes");
+        }
+        try {
+            Memory.copyFrom(key, 0, copy, key.length);
+            Memory.copyFrom(value, 0, copy + key.length, value.length);
+            branch.add(copy, key.length, sequence, kind, copy + key.length, kind == Entries.DELETE ? 0 : value.length);
+            note(copy, key.length, value.length);
+        } finally {
+            storage.mergeBuffers().free(copy, bytes);
+        }
+    }
+
+    private void note(long key, int keyLength, int valueLength) {
+        bytes += (long) keyLength + valueLength;
+        if (hasFingerprints) {
+            addFingerprint(KeyHasher.hash(key, keyLength));
+        }
+        sample.add(key, keyLength, (long) keyLength + valueLength);
+    }
+
+    private void addFingerprint(long hash) {
+        try {
+            fingerprints.add(hash);
+        } catch (InsufficientMemoryException e) {
+            hasFingerprints = false;
+            fingerprints.close();
+        }
+    }
+
+    /** Bytes of keys and values written so far. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** The fingerprints of everything written, valid until {@link #close}; null when there was no memory for them. */
+    FingerprintBuffer fingerprints() {
+        return hasFingerprints ? fingerprints : null;
+    }
+
+    /** The run, with one reference that is the caller's; null when nothing was written. */
+    Run finish() {
+        if (branch.entries() == 0) {
+            return null;
+        }
+        Branch written = branch.finish();
+        finished = true;
+        return new Run(written, sample.finish(written.lastKey()));
+    }
+
+    /** Gives the memory back, and what was written when it was not finished. */
+    @Override
+    public void close() {
+        fingerprints.close();
+        if (!finished) {
+            branch.abort();
+        }
+    }
+}

@@ -1,0 +1,79 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.BranchReader;
+import dev.heartwood.engine.os.Memory;
+
+/**
+ * Point reads (SplinterDB, section 2.2, with one maplet per bundle): from the root down, in each node from the youngest bundle to
+ * the oldest, asking a bundle's maplet which runs may hold the key. Stateless; every method runs inside an epoch.
+ */
+public final class TreeReader {
+    private TreeReader() {}
+
+    /**
+     * Finds the newest entry of a key with a sequence number of at most {@code snapshot}.
+     *
+     * @return whether there is one; {@code result} then describes it
+     */
+    public static boolean find(
+            TreeStorage storage,
+            Trunk trunk,
+            TrunkVersion version,
+            long hash,
+            long keyAddress,
+            int keyLength,
+            long snapshot,
+            FoundEntry result) {
+        int probes = 0;
+        int falsePositives = 0;
+        try {
+            for (TrunkNode node = version.root(); node != null; ) {
+                Pivot pivot = node.pivot(node.pivotOf(keyAddress, keyLength));
+                int start = node.runCount();
+                for (int b = node.bundleCount() - 1; b >= 0 && start > pivot.firstActive(); b--) {
+                    Bundle bundle = node.bundle(b);
+                    start -= bundle.runs().length;
+                    if (!contains(bundle.span(), keyAddress, keyLength)) {
+                        continue;
+                    }
+                    probes++;
+                    long candidates = candidates(storage, bundle, hash);
+                    while (candidates != 0) {
+                        int r = 63 - Long.numberOfLeadingZeros(candidates);
+                        candidates &= ~(1L << r);
+                        if (start + r < pivot.firstActive() || r >= bundle.runs().length || bundle.runs()[r] == null) {
+                            continue;
+                        }
+                        if (BranchReader.find(
+                                storage.file(), bundle.runs()[r].branch(), keyAddress, keyLength, snapshot, result)) {
+                            return true;
+                        }
+                        falsePositives++;
+                    }
+                }
+                node = pivot.child();
+            }
+            return false;
+        } finally {
+            trunk.events().probed(probes, falsePositives);
+        }
+    }
+
+    /** The runs that may hold a key. A damaged filter excludes none: the runs themselves are asked. */
+    private static long candidates(TreeStorage storage, Bundle bundle, long hash) {
+        try {
+            return bundle.maplet().lookup(storage.file(), hash);
+        } catch (CorruptionException reportedWhereItWasRead) {
+            return bundle.maplet().values();
+        }
+    }
+
+    private static boolean contains(Span span, long keyAddress, int keyLength) {
+        return span == Span.ALL
+                || (span.from() == null || Memory.compare(keyAddress, keyLength, span.from()) >= 0)
+                        && (span.to() == null || Memory.compare(keyAddress, keyLength, span.to()) < 0);
+    }
+}

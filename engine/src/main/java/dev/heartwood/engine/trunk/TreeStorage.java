@@ -1,0 +1,114 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.branch.BranchStorage;
+import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.filter.MapletStorage;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+
+/** What a tree stores its pages with: the data file, its cache, its extents, and memory for merges. Thread-safe. */
+public final class TreeStorage {
+    /** What becomes of the blocks of free extents in quiet moments. */
+    public enum FreedExtents {
+        KEPT,
+        DISCARDED
+    }
+
+    private final long storeId;
+    private final BlockDevice device;
+    private final CachedFile file;
+    private final ExtentAllocator extents;
+    private final MemoryPool buffers;
+    private final MemoryPool mergeBuffers;
+    private final Epochs epochs;
+    private final FreedExtents freedExtents;
+    private final BranchStorage branches;
+    private final MapletStorage maplets;
+    private volatile boolean closed;
+
+    public TreeStorage(
+            CachedFile file,
+            ExtentAllocator extents,
+            MemoryPool buffers,
+            MemoryPool mergeBuffers,
+            Epochs epochs,
+            FreedExtents freedExtents) {
+        this.storeId = file.storeId();
+        this.device = file.device();
+        this.file = file;
+        this.extents = extents;
+        this.buffers = buffers;
+        this.mergeBuffers = mergeBuffers;
+        this.epochs = epochs;
+        this.freedExtents = freedExtents;
+        this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, this::freeAll);
+        this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, this::freeAll);
+    }
+
+    public long storeId() {
+        return storeId;
+    }
+
+    public BlockDevice device() {
+        return device;
+    }
+
+    public CachedFile file() {
+        return file;
+    }
+
+    public ExtentAllocator extents() {
+        return extents;
+    }
+
+    /** Memory of calls and cursors. */
+    public MemoryPool buffers() {
+        return buffers;
+    }
+
+    /** Memory of merges. */
+    MemoryPool mergeBuffers() {
+        return mergeBuffers;
+    }
+
+    BranchStorage branches() {
+        return branches;
+    }
+
+    MapletStorage maplets() {
+        return maplets;
+    }
+
+    /** Gives extents back for reuse once no operation that is active now can read them any more. */
+    private void freeAll(int[] freed) {
+        epochs.defer(() -> {
+            for (int extent : freed) {
+                free(extent);
+            }
+        });
+    }
+
+    /** From here on nothing is freed: what the file holds stays as the last checkpoint left it. */
+    public void close() {
+        closed = true;
+    }
+
+    /** Gives an extent that nobody reads back for reuse, with what the cache holds of it. */
+    void free(int extent) {
+        if (closed) {
+            return;
+        }
+        file.discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
+        extents.free(extent);
+    }
+
+    /** Gives the blocks of free extents back to the file system, when the store was opened so. */
+    public void returnFreeSpace() {
+        if (freedExtents == FreedExtents.DISCARDED) {
+            extents.discardFree();
+        }
+    }
+}

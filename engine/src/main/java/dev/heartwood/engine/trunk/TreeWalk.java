@@ -1,0 +1,233 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.base.ImageReader.MalformedImageException;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.branch.OverflowGroups;
+import dev.heartwood.engine.filter.Maplet;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Reads the stored images of a tree, parents before children, and shows a visitor what is in them. Goes on past damage: what an
+ * image tells before it stops making sense is shown too. Claims nothing and changes nothing. One thread; used once.
+ */
+public final class TreeWalk {
+    /** Is shown the tree. Every branch, maplet and overflow group is shown once, however many nodes refer to it. */
+    public interface Visitor {
+        /** A node whose image makes sense. */
+        void node(Node node);
+
+        void branch(Branch branch);
+
+        void maplet(Maplet maplet);
+
+        void group(OverflowGroup group);
+
+        /** The pages that an image is said to be on, before they are read. */
+        void place(long[] pages, long generation);
+
+        /** Something that is not as it should be, in the image that begins on {@code page} and covers {@code span}. */
+        void damage(long page, Span span, String text);
+    }
+
+    /**
+     * A node of the trunk.
+     *
+     * @param page the first page of its image
+     * @param pages how many pages the image has
+     * @param depth nodes above it
+     * @param height levels of nodes below it; 0 for a leaf
+     * @param span its keys
+     * @param pivots its pivots, in the order of their keys
+     * @param bundles its bundles, oldest first
+     * @param activeBytes estimated bytes of entries that it holds and its children do not
+     */
+    public record Node(
+            long page,
+            int pages,
+            int depth,
+            int height,
+            Span span,
+            List<PivotView> pivots,
+            List<BundleView> bundles,
+            long activeBytes) {}
+
+    /** A pivot: its least key, and the position of the first run that its child has not got yet. */
+    public record PivotView(byte[] key, int firstActive) {}
+
+    /**
+     * A bundle.
+     *
+     * @param id its number
+     * @param settled whether a merge has dealt with it at this node
+     * @param span the keys for which it counts
+     * @param maplet its filter; null when its descriptor is damaged
+     * @param runs its runs, oldest first
+     */
+    public record BundleView(long id, boolean settled, Span span, Maplet maplet, List<RunView> runs) {
+        /** Runs that are there. */
+        public int runCount() {
+            return (int) runs.stream().filter(run -> run.branch() != null).count();
+        }
+    }
+
+    /** A run; all null where it has moved on or its descriptor is damaged. The keys are those of its sample. */
+    public record RunView(Branch branch, byte[] firstKey, byte[] lastKey) {}
+
+    private final TreeStorage storage;
+    private final NodePages pages;
+    private final Visitor visitor;
+    private final Map<Long, Known<Run>> runs = new HashMap<>();
+    private final Map<Long, Known<Maplet>> maplets = new HashMap<>();
+    private final OverflowGroups groups = new OverflowGroups();
+    private final Set<Long> seen = new HashSet<>();
+
+    private record Known<T>(byte[] descriptor, T object) {}
+
+    private TreeWalk(TreeStorage storage, Visitor visitor) {
+        this.storage = storage;
+        this.pages = new NodePages(storage);
+        this.visitor = visitor;
+    }
+
+    /** Walks the tree whose root is on {@code rootPages}; none of them is an empty tree. */
+    public static void walk(TreeStorage storage, long[] rootPages, long rootGeneration, Visitor visitor) {
+        TreeWalk walk = new TreeWalk(storage, visitor);
+        if (rootPages.length > 0) {
+            walk.visit(new NodePlace(rootPages, rootGeneration, () -> {}), 0, -1, Span.ALL);
+        }
+        walk.groups.all().forEach(visitor::group);
+    }
+
+    private void visit(NodePlace place, int depth, int heightExpected, Span span) {
+        long page = place.pages()[0];
+        if (!seen.add(page)) {
+            visitor.damage(page, span, "a second parent refers to this node");
+            return;
+        }
+        visitor.place(place.pages(), place.generation());
+        Image image = new Image(page, span);
+        TrunkNode node = null;
+        try {
+            node = NodeCodec.decode(pages.read(place.pages(), place.generation()), heightExpected, image);
+        } catch (StoreException | MalformedImageException e) {
+            visitor.damage(page, span, e.getMessage());
+        }
+        if (node != null) {
+            visitor.node(view(node, place, depth, span));
+        }
+        for (int i = 0; i < image.children.size(); i++) {
+            Span childSpan = node == null ? span : node.pivotSpan(i, span);
+            visit(image.children.get(i), depth + 1, image.heights.get(i), childSpan);
+        }
+    }
+
+    private static Node view(TrunkNode node, NodePlace place, int depth, Span span) {
+        List<PivotView> pivots = new ArrayList<>();
+        long active = 0;
+        for (int p = 0; p < node.pivotCount(); p++) {
+            Pivot pivot = node.pivot(p);
+            pivots.add(new PivotView(pivot.key(), pivot.firstActive()));
+            active += NodeMeasure.activeBytes(node, p, node.pivotSpan(p, span));
+        }
+        List<BundleView> bundles = new ArrayList<>();
+        for (Bundle bundle : node.bundles()) {
+            List<RunView> views = new ArrayList<>();
+            for (Run run : bundle.runs()) {
+                views.add(
+                        run == null
+                                ? new RunView(null, null, null)
+                                : new RunView(run.branch(), run.sample().first(), run.sample().last()));
+            }
+            bundles.add(new BundleView(bundle.id(), bundle.settled(), bundle.span(), bundle.maplet(), views));
+        }
+        int pageCount = place.pages().length;
+        return new Node(place.pages()[0], pageCount, depth, node.height(), span, pivots, bundles, active);
+    }
+
+    /** Takes what one image refers to; remembers the children instead of reading them at once. */
+    private final class Image implements NodeCodec.Objects {
+        private final long page;
+        private final Span span;
+        private final List<NodePlace> children = new ArrayList<>();
+        private final List<Integer> heights = new ArrayList<>();
+
+        Image(long page, Span span) {
+            this.page = page;
+            this.span = span;
+        }
+
+        @Override
+        public TrunkNode child(NodePlace place, int height) {
+            children.add(place);
+            heights.add(height);
+            return null;
+        }
+
+        @Override
+        public NodePlace place(long[] nodePages, long generation) {
+            return new NodePlace(nodePages, generation, () -> {});
+        }
+
+        @Override
+        public Run run(long id, byte[] descriptor, KeySample sample) {
+            Known<Run> known = runs.get(id);
+            if (known != null) {
+                requireSame("branch " + id, known.descriptor, descriptor);
+                return known.object;
+            }
+            Run run = null;
+            try {
+                String file = storage.device().name();
+                Branch branch = Branch.decode(ByteBuffer.wrap(descriptor), storage.branches(), groups, file, page);
+                requireId("branch", id, branch.id());
+                run = new Run(branch, sample);
+                visitor.branch(branch);
+            } catch (StoreException e) {
+                visitor.damage(page, span, e.getMessage());
+            }
+            runs.put(id, new Known<>(descriptor, run));
+            return run;
+        }
+
+        @Override
+        public Maplet maplet(long id, byte[] descriptor) {
+            Known<Maplet> known = maplets.get(id);
+            if (known != null) {
+                requireSame("maplet " + id, known.descriptor, descriptor);
+                return known.object;
+            }
+            Maplet maplet = null;
+            try {
+                maplet = Maplet.decode(ByteBuffer.wrap(descriptor), storage.device().name(), page, extents -> {});
+                requireId("maplet", id, maplet.id());
+                visitor.maplet(maplet);
+            } catch (StoreException e) {
+                visitor.damage(page, span, e.getMessage());
+            }
+            maplets.put(id, new Known<>(descriptor, maplet));
+            return maplet;
+        }
+
+        private void requireSame(String what, byte[] first, byte[] second) {
+            if (!Arrays.equals(first, second)) {
+                visitor.damage(page, span, what + " is described differently than in another node");
+            }
+        }
+
+        private void requireId(String what, long expected, long actual) {
+            if (expected != actual) {
+                visitor.damage(page, span, what + " " + actual + " under the id of " + expected);
+            }
+        }
+    }
+}

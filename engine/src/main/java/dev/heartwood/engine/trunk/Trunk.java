@@ -1,0 +1,272 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The trunk: the current tree and the changes to it. Thread-safe.
+ *
+ * <p>Readers take {@link #version} inside an epoch and need no lock. A change makes new nodes on the path it touches and then
+ * swings the current version; changes are serialised by the structure lock, which is held for work on metadata only, never for
+ * I/O. Merges run outside it: {@link #plan} hands out their input, {@link #install} puts their result in place.
+ */
+public final class Trunk {
+    /*
+     * Shared field   read                    written                  guarded by
+     * version        volatile                volatile                 structure lock
+     * busy           -                       -                        structure lock
+     * nextId         -                       -                        structure lock
+     *
+     * Lock order: structure lock, then nothing. Old versions are released through the epochs, so a reader that took the
+     * version without a reference is safe until its epoch ends.
+     */
+    private final ReentrantLock structure = new ReentrantLock();
+    private final Set<BundleKey> busy = new HashSet<>();
+    private final Epochs epochs;
+    private final TreeShape shape;
+    private final CompactionPolicy policy;
+    private final Balancer balancer;
+    private final TrunkEvents events;
+    private volatile TrunkVersion version;
+    private volatile long debtBytes;
+    private long nextId;
+
+    private record BundleKey(int height, long id) {}
+
+    /** A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}. */
+    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, CompactionPolicy policy, Epochs epochs) {
+        this.shape = shape;
+        this.policy = policy;
+        this.epochs = epochs;
+        this.nextId = nextId;
+        this.events = new TrunkEvents();
+        this.balancer = new Balancer(shape, policy, events);
+        this.version = new TrunkVersion(initial, generation);
+        this.debtBytes = debt(initial, Span.ALL);
+    }
+
+    /** The current tree; valid within the caller's epoch, or as long as it holds a reference. */
+    public TrunkVersion version() {
+        return version;
+    }
+
+    /** The current tree with a reference that the caller gives back. */
+    public TrunkVersion pin() {
+        structure.lock();
+        try {
+            version.retain();
+            return version;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** What happened so far. */
+    public TrunkEvents events() {
+        return events;
+    }
+
+    public TreeShape shape() {
+        return shape;
+    }
+
+    /** Bytes that flushes brought to nodes and merges have not dealt with. */
+    public long debtBytes() {
+        return debtBytes;
+    }
+
+    /** A number that no branch, maplet or bundle of this store has had. */
+    public long newId() {
+        structure.lock();
+        try {
+            return nextId++;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** The next number {@link #newId} returns. */
+    public long nextId() {
+        structure.lock();
+        try {
+            return nextId;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /**
+     * Adds a packed memtable as the youngest run of the root and flushes what is due. Takes over the caller's references to the
+     * run's branch and maplet; null adds nothing but the generation.
+     */
+    void incorporate(Bundle memtable, long generation) {
+        structure.lock();
+        try {
+            TrunkNode root = version.root();
+            if (memtable != null) {
+                List<Bundle> bundles = new ArrayList<>(root.bundles());
+                bundles.add(memtable);
+                root = balancer.balanceRoot(new TrunkNode(root.height(), root.pivots(), bundles), Urge.NEEDED);
+            }
+            publish(root, generation);
+        } finally {
+            structure.unlock();
+        }
+        if (memtable != null) {
+            memtable.release();
+        }
+    }
+
+    /** Flushes and reshapes what only pays when there is nothing else to do; returns whether anything changed. */
+    boolean balanceQuiet(Urge urge) {
+        structure.lock();
+        try {
+            TrunkNode root = balancer.balanceRoot(version.root(), urge);
+            if (root == version.root()) {
+                return false;
+            }
+            publish(root, version.generation());
+            return true;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** Lets go of the leaves that lie wholly in {@code span}, and of what is held for them; returns whether there was anything. */
+    public boolean discard(Span span) {
+        structure.lock();
+        try {
+            TrunkNode root = RangeDiscard.discard(version.root(), Span.ALL, span);
+            if (root == version.root()) {
+                return false;
+            }
+            publish(balancer.balanceRoot(root, Urge.NEEDED), version.generation());
+            return true;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** The merge that is most wanted and not under way, with references to its input held; null when there is none. */
+    CompactionPlan plan(Urge urge) {
+        structure.lock();
+        try {
+            CompactionPlan best = best(
+                    version.root(), Span.ALL, urge, urge.isQuiet() ? RunUsage.of(version.root()) : null, null);
+            if (best != null) {
+                for (Bundle bundle : best.bundles()) {
+                    busy.add(new BundleKey(best.height(), bundle.id()));
+                    bundle.retain();
+                }
+            }
+            return best;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
+        CompactionPlan best = soFar;
+        if (!isBusy(node)) {
+            CompactionPlan plan = policy.plan(node, span, urge, usage);
+            if (plan != null && (best == null || urgency(plan) > urgency(best))) {
+                best = plan;
+            }
+        }
+        for (int p = 0; p < node.pivotCount(); p++) {
+            if (node.pivot(p).child() != null) {
+                best = best(node.pivot(p).child(), node.pivotSpan(p, span), urge, usage, best);
+            }
+        }
+        return best;
+    }
+
+    /** Higher nodes first, since every read passes them; then the node with most bundles. */
+    private static long urgency(CompactionPlan plan) {
+        return plan.height() * 1000L + plan.node().bundleCount();
+    }
+
+    private boolean isBusy(TrunkNode node) {
+        for (Bundle bundle : node.bundles()) {
+            if (busy.contains(new BundleKey(node.height(), bundle.id()))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Puts the result of a merge where its input still is, and gives the references of {@link #plan} back. Takes over the
+     * caller's references to {@code output}; null means that nothing was left.
+     */
+    void install(CompactionPlan plan, Bundle output, int mergedPosition) {
+        structure.lock();
+        try {
+            TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
+            finish(plan);
+            if (root != version.root()) {
+                publish(balancer.balanceRoot(root, Urge.NEEDED), version.generation());
+            }
+        } finally {
+            structure.unlock();
+        }
+        release(plan);
+        if (output != null) {
+            output.release();
+        }
+    }
+
+    /** Gives the references of {@link #plan} back without a result. */
+    void abandon(CompactionPlan plan) {
+        structure.lock();
+        try {
+            finish(plan);
+        } finally {
+            structure.unlock();
+        }
+        release(plan);
+    }
+
+    /** As {@link #abandon} for input that cannot be read: it is never planned again while the store is open. */
+    void quarantine(CompactionPlan plan) {
+        release(plan);
+    }
+
+    private void finish(CompactionPlan plan) {
+        for (Bundle bundle : plan.bundles()) {
+            busy.remove(new BundleKey(plan.height(), bundle.id()));
+        }
+    }
+
+    private static void release(CompactionPlan plan) {
+        plan.bundles().forEach(Bundle::release);
+    }
+
+    private void publish(TrunkNode root, long generation) {
+        TrunkVersion old = version;
+        version = new TrunkVersion(root, generation);
+        debtBytes = debt(root, Span.ALL);
+        epochs.defer(old::release);
+    }
+
+    private static long debt(TrunkNode node, Span span) {
+        long bytes = NodeMeasure.unsettledBytes(node, span);
+        for (int p = 0; p < node.pivotCount(); p++) {
+            if (node.pivot(p).child() != null) {
+                bytes += debt(node.pivot(p).child(), node.pivotSpan(p, span));
+            }
+        }
+        return bytes;
+    }
+
+    /** Releases the current version; only when no operation can come any more. */
+    public void close() {
+        version.release();
+    }
+}

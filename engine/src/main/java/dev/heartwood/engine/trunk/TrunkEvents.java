@@ -1,0 +1,90 @@
+package dev.heartwood.engine.trunk;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/** What happened to a trunk since it was opened, counted. Thread-safe. */
+public final class TrunkEvents {
+    private final LongAdder flushes = new LongAdder();
+    private final LongAdder splits = new LongAdder();
+    private final LongAdder merges = new LongAdder();
+    private final LongAdder compactions = new LongAdder();
+    private final LongAdder bytesRead = new LongAdder();
+    private final LongAdder bytesWritten = new LongAdder();
+    private final LongAdder filterProbes = new LongAdder();
+    private final LongAdder filterFalsePositives = new LongAdder();
+    private final LongAdder filterFailures = new LongAdder();
+
+    void flushed() {
+        flushes.increment();
+    }
+
+    void split() {
+        splits.increment();
+    }
+
+    void merged() {
+        merges.increment();
+    }
+
+    void compacted(long read, long written) {
+        compactions.increment();
+        bytesRead.add(read);
+        bytesWritten.add(written);
+    }
+
+    void probed(int probes, int falsePositives) {
+        filterProbes.add(probes);
+        if (falsePositives != 0) {
+            filterFalsePositives.add(falsePositives);
+        }
+    }
+
+    void filterFailed() {
+        filterFailures.increment();
+    }
+
+    /** Times runs were moved to a child by reference. */
+    public long flushes() {
+        return flushes.sum();
+    }
+
+    /** Nodes split. */
+    public long splits() {
+        return splits.sum();
+    }
+
+    /** Underfull nodes merged with a neighbour. */
+    public long merges() {
+        return merges.sum();
+    }
+
+    /** Merges finished. */
+    public long compactions() {
+        return compactions.sum();
+    }
+
+    /** Bytes of entries read by merges. */
+    public long bytesRead() {
+        return bytesRead.sum();
+    }
+
+    /** Bytes of entries written by merges. */
+    public long bytesWritten() {
+        return bytesWritten.sum();
+    }
+
+    /** Maplets asked by point reads. */
+    public long filterProbes() {
+        return filterProbes.sum();
+    }
+
+    /** Times a maplet named a run that did not hold the key. */
+    public long filterFalsePositives() {
+        return filterFalsePositives.sum();
+    }
+
+    /** Exceptions thrown by the compaction filter. */
+    public long filterFailures() {
+        return filterFailures.sum();
+    }
+}

@@ -1,0 +1,185 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.ImageReader.MalformedImageException;
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.branch.OverflowGroups;
+import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.page.PageType;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/**
+ * Writes the nodes of a version that are not on disk yet, and reads a tree back from the place of its root, marking every extent
+ * that it reaches as used. One thread at a time.
+ */
+public final class TrunkImages {
+    private final TreeStorage storage;
+    private final NodePages pages;
+
+    public TrunkImages(TreeStorage storage) {
+        this.storage = storage;
+        this.pages = new NodePages(storage);
+    }
+
+    /** Writes what is not on disk yet, children before parents; returns the place of the root. Does not sync. */
+    public NodePlace write(TrunkVersion version, long generation) {
+        return write(version.root(), generation);
+    }
+
+    private NodePlace write(TrunkNode node, long generation) {
+        if (node.place() == null) {
+            for (Pivot pivot : node.pivots()) {
+                if (pivot.child() != null) {
+                    write(pivot.child(), generation);
+                }
+            }
+            node.place(pages.write(NodeCodec.encode(node), generation));
+        }
+        return node.place();
+    }
+
+    /** A trunk without data; {@code found} has no root. */
+    public Trunk create(Found found, TreeShape shape, TrunkPolicies policies, Epochs epochs) {
+        TrunkNode empty = TrunkNode.emptyLeaf(Keys.EMPTY);
+        return new Trunk(empty, found.generation, found.nextId, shape, policies.policy(shape), epochs);
+    }
+
+    /** Where the last checkpoint left a tree. */
+    public record Found(long[] rootPages, long rootGeneration, long generation, long nextId) {}
+
+    /**
+     * Reads a tree back.
+     *
+     * @throws CorruptionException when a page is damaged or an image makes no sense
+     */
+    public Trunk load(Found found, TreeShape shape, TrunkPolicies policies, Epochs epochs) {
+        try (Reader reader = new Reader()) {
+            TrunkNode root = reader.root(found);
+            return new Trunk(root, found.generation, found.nextId, shape, policies.policy(shape), epochs);
+        }
+    }
+
+    /** Extents that hold node images. */
+    public int extentCount() {
+        return pages.extentCount();
+    }
+
+    /** Makes objects of descriptors, each once; gives up its own references at the end, when the tree holds them. */
+    private final class Reader implements NodeCodec.Objects, AutoCloseable {
+        private final Map<Long, Run> runs = new HashMap<>();
+        private final Map<Long, Maplet> maplets = new HashMap<>();
+        private final OverflowGroups groups = new OverflowGroups();
+        private final Set<Long> nodePagesSeen = new HashSet<>();
+        private long page;
+
+        TrunkNode root(Found found) {
+            return checked(found.rootPages.length == 0 ? 0 : found.rootPages[0], () -> {
+                NodeCodec.requirePages(found.rootPages);
+                TrunkNode root = child(place(found.rootPages, found.rootGeneration), -1);
+                markGroups();
+                return root;
+            });
+        }
+
+        @Override
+        public TrunkNode child(NodePlace place, int height) {
+            byte[] image = pages.read(place.pages(), place.generation());
+            return checked(place.pages()[0], () -> {
+                TrunkNode node = NodeCodec.decode(image, height, this);
+                node.place(place);
+                return node;
+            });
+        }
+
+        private TrunkNode checked(long at, Supplier<TrunkNode> decoding) {
+            long before = page;
+            page = at;
+            try {
+                return decoding.get();
+            } catch (MalformedImageException e) {
+                throw new CorruptionException(
+                        storage.device().name(), page, PageType.TRUNK.name(), "a trunk node", e.getMessage());
+            } catch (IllegalStateException e) {
+                throw new CorruptionException(
+                        storage.device().name(), page, PageType.TRUNK.name(), "extents used once", e.getMessage());
+            } finally {
+                page = before;
+            }
+        }
+
+        @Override
+        public NodePlace place(long[] nodePages, long generation) {
+            for (long nodePage : nodePages) {
+                if (!nodePagesSeen.add(nodePage)) {
+                    throw new MalformedImageException("page " + nodePage + " in two trunk nodes");
+                }
+            }
+            return pages.recovered(nodePages, generation);
+        }
+
+        private void markGroups() {
+            for (OverflowGroup group : groups.all()) {
+                for (int extent : group.extents()) {
+                    storage.extents().markUsed(extent);
+                }
+            }
+        }
+
+        @Override
+        public Run run(long id, byte[] descriptor, KeySample sample) {
+            Run known = runs.get(id);
+            if (known != null) {
+                return known;
+            }
+            Branch branch = Branch.decode(
+                    ByteBuffer.wrap(descriptor), storage.branches(), groups, storage.device().name(), page);
+            requireId("branch", id, branch.id());
+            for (int extent : branch.extents()) {
+                storage.extents().markUsed(extent);
+            }
+            Run run = new Run(branch, sample);
+            runs.put(id, run);
+            return run;
+        }
+
+        @Override
+        public Maplet maplet(long id, byte[] descriptor) {
+            Maplet known = maplets.get(id);
+            if (known != null) {
+                return known;
+            }
+            Maplet maplet = Maplet.decode(
+                    ByteBuffer.wrap(descriptor),
+                    storage.device().name(),
+                    page,
+                    storage.maplets().releaser());
+            requireId("maplet", id, maplet.id());
+            for (int i = 0; i < maplet.extentCount(); i++) {
+                storage.extents().markUsed(maplet.extent(i));
+            }
+            maplets.put(id, maplet);
+            return maplet;
+        }
+
+        private void requireId(String what, long expected, long actual) {
+            if (expected != actual) {
+                throw new MalformedImageException(what + " " + actual + " under the id of " + expected);
+            }
+        }
+
+        @Override
+        public void close() {
+            groups.close();
+            runs.values().forEach(run -> run.branch().release());
+            maplets.values().forEach(Maplet::release);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.os.Memory;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A node of the trunk: pivots, and bundles from oldest to youngest that all its children share. Immutable but for its reference
+ * count and its place on disk; readers walk it without locks.
+ */
+final class TrunkNode {
+    /*
+     * References. A node is made floating, with count 0 and no claim on anything. The first reference, taken when the tree that
+     * holds it is published, makes it claim its children and bundles; the last one given back releases them. So an
+     * abandoned edit leaves nothing behind. A node whose count has returned to 0 is dead and is never used again.
+     *
+     * Shared field   read          written                         guarded by
+     * references     -             getAndIncrement/decrement       first one: the trunk's structure lock
+     * place          volatile      volatile                        the checkpointer
+     * scans          plain         plain                           a hint; losing counts is harmless
+     */
+    private final int height;
+    private final Pivot[] pivots;
+    private final Bundle[] bundles;
+    private final int runCount;
+    private final AtomicInteger references = new AtomicInteger();
+    private volatile NodePlace place;
+    private int scans;
+
+    TrunkNode(int height, List<Pivot> pivots, List<Bundle> bundles) {
+        this.height = height;
+        this.pivots = pivots.toArray(Pivot[]::new);
+        this.bundles = bundles.toArray(Bundle[]::new);
+        int runs = 0;
+        for (Bundle bundle : bundles) {
+            runs += bundle.runs().length;
+        }
+        this.runCount = runs;
+        assert !pivots.isEmpty() && (height > 0 || pivots.size() == 1);
+    }
+
+    /** A leaf without data whose least key is {@code key}. */
+    static TrunkNode emptyLeaf(byte[] key) {
+        return new TrunkNode(0, List.of(new Pivot(key, null, 0)), List.of());
+    }
+
+    int height() {
+        return height;
+    }
+
+    boolean isLeaf() {
+        return height == 0;
+    }
+
+    int pivotCount() {
+        return pivots.length;
+    }
+
+    Pivot pivot(int index) {
+        return pivots[index];
+    }
+
+    List<Pivot> pivots() {
+        return List.of(pivots);
+    }
+
+    int bundleCount() {
+        return bundles.length;
+    }
+
+    Bundle bundle(int index) {
+        return bundles[index];
+    }
+
+    List<Bundle> bundles() {
+        return List.of(bundles);
+    }
+
+    /** Positions of runs, empty ones included: the bound of {@link Pivot#firstActive}. */
+    int runCount() {
+        return runCount;
+    }
+
+    /** The position of the first run of a bundle among all runs of the node. */
+    int runStart(int bundle) {
+        int start = 0;
+        for (int i = 0; i < bundle; i++) {
+            start += bundles[i].runs().length;
+        }
+        return start;
+    }
+
+    /** The index of the pivot whose child a key belongs to. */
+    int pivotOf(long keyAddress, int keyLength) {
+        int low = 1;
+        int high = pivots.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (Memory.compare(keyAddress, keyLength, pivots[middle].key()) >= 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
+    }
+
+    /** The keys of a pivot's child, where {@code span} are the keys of this node. */
+    Span pivotSpan(int pivot, Span span) {
+        byte[] from = pivot == 0 ? span.from() : pivots[pivot].key();
+        byte[] to = pivot + 1 == pivots.length ? span.to() : pivots[pivot + 1].key();
+        return new Span(from, to);
+    }
+
+    NodePlace place() {
+        return place;
+    }
+
+    void place(NodePlace written) {
+        place = written;
+    }
+
+    /** Counts a cursor that read this node, as a hint to the policy. */
+    void countScan() {
+        scans++;
+    }
+
+    int scans() {
+        return scans;
+    }
+
+    /** Whether no published tree holds this node yet. */
+    boolean isFloating() {
+        return references.get() == 0;
+    }
+
+    /** Takes a reference; the first one claims everything below. */
+    void retain() {
+        if (references.getAndIncrement() == 0) {
+            for (Pivot pivot : pivots) {
+                if (pivot.child() != null) {
+                    pivot.child().retain();
+                }
+            }
+            for (Bundle bundle : bundles) {
+                bundle.retain();
+            }
+        }
+    }
+
+    /** Gives a reference back; the last one releases everything below and the node's place on disk. */
+    void release() {
+        int left = references.decrementAndGet();
+        assert left >= 0 : "trunk node released too often";
+        if (left == 0) {
+            for (Pivot pivot : pivots) {
+                if (pivot.child() != null) {
+                    pivot.child().release();
+                }
+            }
+            for (Bundle bundle : bundles) {
+                bundle.release();
+            }
+            if (place != null) {
+                place.release();
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CompactionFilter;
+import dev.heartwood.CompactionFilter.Decision;
+import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.os.Memory;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Drops what no reader can see any more: versions that are overwritten for every live snapshot, tombstones that have nothing
+ * left to hide, operands that have a value to be applied to. One thread at a time.
+ *
+ * <p>Snapshots part the sequence numbers into strata; of the versions of a key, the newest in each stratum is visible to someone
+ * and the others to nobody. Stratum 0, at or before the oldest snapshot, is visible to all, so its sequence numbers need not be
+ * kept and become 0. Runs are ordered by age, which keeps entries with number 0 in order.
+ */
+final class VersionCollapser {
+    private final long[] snapshots;
+    private final boolean bottom;
+    private final MergeOperator operator;
+    private final CompactionFilter filter;
+    private final TrunkEvents events;
+
+    /**
+     * Prepares a merge.
+     *
+     * @param snapshots the sequence numbers of live snapshots, ascending
+     * @param bottom whether nothing older than the input exists
+     */
+    VersionCollapser(
+            long[] snapshots, boolean bottom, MergeOperator operator, CompactionFilter filter, TrunkEvents events) {
+        this.snapshots = snapshots;
+        this.bottom = bottom;
+        this.operator = operator;
+        this.filter = snapshots.length == 0 ? filter : null;
+        this.events = events;
+    }
+
+    /** Moves everything that is still needed from {@code input} to {@code output}; {@code previousKey} is scratch for a key. */
+    void run(EntryCursor input, EntrySink output, long previousKey) {
+        int previousLength = -1;
+        int emittedStratum = -1;
+        input.seekFirst();
+        while (input.valid()) {
+            int length = input.keyLength();
+            if (length != previousLength || Memory.compare(input.keyAddress(), length, previousKey, length) != 0) {
+                Memory.copy(input.keyAddress(), previousKey, length);
+                previousLength = length;
+                emittedStratum = -1;
+            }
+            int stratum = stratum(input.sequence());
+            if (stratum == emittedStratum) {
+                input.next();
+            } else if (input.kind() == Entries.MERGE) {
+                collapseOperands(input, stratum, output, previousKey, previousLength);
+                emittedStratum = stratum;
+            } else {
+                emit(input, stratum, output);
+                emittedStratum = stratum;
+                input.next();
+            }
+        }
+    }
+
+    private void emit(EntryCursor input, int stratum, EntrySink output) {
+        if (input.kind() == Entries.DELETE) {
+            if (!bottom || stratum > 0) {
+                output.addCurrent(input, stratum == 0 ? 0 : input.sequence());
+            }
+        } else if (filter == null) {
+            output.addCurrent(input, stratum == 0 ? 0 : input.sequence());
+        } else {
+            emitFiltered(input, output);
+        }
+    }
+
+    private void emitFiltered(EntryCursor input, EntrySink output) {
+        Decision decision;
+        try (Arena arena = Arena.ofConfined()) {
+            decision = filter.filter(
+                    Memory.view(input.keyAddress(), input.keyLength(), arena),
+                    Memory.view(input.valueAddress(), input.valueLength(), arena));
+        } catch (RuntimeException e) {
+            events.filterFailed();
+            decision = Decision.KEEP;
+        }
+        if (decision == Decision.DROP) {
+            if (!bottom) {
+                output.add(Memory.bytes(input.keyAddress(), input.keyLength()), 0, Entries.DELETE, NOTHING);
+            }
+        } else if (decision != null && decision.replacement() != null) {
+            output.add(
+                    Memory.bytes(input.keyAddress(), input.keyLength()), 0, Entries.PUT, decision.replacement());
+        } else {
+            output.addCurrent(input, 0);
+        }
+    }
+
+    private static final byte[] NOTHING = new byte[0];
+
+    /** Takes the operands of a key within one stratum, and the value below them when it is in the same stratum. */
+    private void collapseOperands(EntryCursor input, int stratum, EntrySink output, long keyAddress, int keyLength) {
+        byte[] key = Memory.bytes(keyAddress, keyLength);
+        List<byte[]> newestFirst = new ArrayList<>();
+        List<Long> sequences = new ArrayList<>();
+        byte[] base = null;
+        long baseSequence = 0;
+        boolean grounded = false;
+        while (!grounded && input.valid() && isSameKey(input, keyAddress, keyLength)
+                && stratum(input.sequence()) == stratum) {
+            if (input.kind() == Entries.MERGE) {
+                newestFirst.add(Memory.bytes(input.valueAddress(), input.valueLength()));
+                sequences.add(input.sequence());
+            } else {
+                grounded = true;
+                baseSequence = input.sequence();
+                base = input.kind() == Entries.PUT ? Memory.bytes(input.valueAddress(), input.valueLength()) : null;
+            }
+            input.next();
+        }
+        boolean nothingBelow = bottom && stratum == 0;
+        if (!(grounded || nothingBelow) || !applyAll(key, base, newestFirst, stratum, sequences.getFirst(), output)) {
+            keepOperands(key, newestFirst, sequences, output);
+            if (grounded) {
+                output.add(key, baseSequence, base == null ? Entries.DELETE : Entries.PUT, base == null ? NOTHING : base);
+            }
+        }
+    }
+
+    private boolean applyAll(
+            byte[] key, byte[] base, List<byte[]> newestFirst, int stratum, long sequence, EntrySink output) {
+        byte[] value;
+        try {
+            value = operator == null ? null : operator.merge(key.clone(), base, newestFirst.reversed());
+        } catch (RuntimeException e) {
+            events.filterFailed();
+            return false;
+        }
+        if (operator == null) {
+            return false;
+        }
+        long kept = stratum == 0 ? 0 : sequence;
+        if (value != null) {
+            output.add(key, kept, Entries.PUT, value);
+        } else if (!bottom || stratum > 0) {
+            output.add(key, kept, Entries.DELETE, NOTHING);
+        }
+        return true;
+    }
+
+    private void keepOperands(byte[] key, List<byte[]> newestFirst, List<Long> sequences, EntrySink output) {
+        if (operator != null && newestFirst.size() > 1) {
+            byte[] combined = null;
+            try {
+                combined = operator.combine(key.clone(), newestFirst.reversed());
+            } catch (RuntimeException e) {
+                events.filterFailed();
+            }
+            if (combined != null) {
+                output.add(key, sequences.getFirst(), Entries.MERGE, combined);
+                return;
+            }
+        }
+        for (int i = 0; i < newestFirst.size(); i++) {
+            output.add(key, sequences.get(i), Entries.MERGE, newestFirst.get(i));
+        }
+    }
+
+    private static boolean isSameKey(EntryCursor input, long keyAddress, int keyLength) {
+        return input.keyLength() == keyLength
+                && Memory.compare(input.keyAddress(), keyLength, keyAddress, keyLength) == 0;
+    }
+
+    /** How many live snapshots are too old to see a sequence number. */
+    private int stratum(long sequence) {
+        int low = 0;
+        int high = snapshots.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (snapshots[middle] < sequence) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
+    }
+}

@@ -1,0 +1,34 @@
+/**
+ * The trunk of the size-tiered Bε-tree: nodes that refer to branches, and everything that changes them.
+ *
+ * <p>Layer: above {@code branch}, {@code filter} and {@code memtable}; below {@code checkpoint}. SplinterDB (ATC'20), sections 2 to 4;
+ * maplets from "SplinterDB and Maplets" (SIGMOD'23).
+ *
+ * <p>The rooms: {@code Trunk} holds the current version and swings it. {@code Balancer} moves references: flushes, splits, merges
+ * of nodes. {@code CompactionPolicy} decides, {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
+ * VersionCollapser} drops what nobody can see, {@code Installer} puts the result in place. {@code RangeDiscard}
+ * lets go of leaves. {@code TreeReader} and {@code TreeCursor}
+ * read. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
+ *
+ * <p>Invariants:
+ *
+ * <ol>
+ *   <li>Nodes and versions are immutable. A change copies the path from the root and publishes a new version.
+ *   <li>Runs of a node are ordered from oldest to youngest; for every key, entries in a younger run, or in a node nearer to the
+ *       root, are newer.
+ *   <li>A pivot's runs from {@code firstActive} on have not been flushed to its child, those before have; a flush moves all of
+ *       them, so they stay a suffix.
+ *   <li>Whatever a published version reaches has a reference count above 0; extents are freed when the last reference goes, and
+ *       reused only after the epochs of their readers.
+ *   <li>Work under the structure lock touches metadata only.
+ *   <li>A run counts at a node only for keys in the span of the node and of its bundle. Bundles of different spans become one
+ *       only when all their runs do, and a merge takes the place of its input only within the keys that it was planned for.
+ * </ol>
+ *
+ * <p>Lock order: structure lock; then, while releasing, the locks of {@code extent} and {@code cache}.
+ *
+ * <p>Differences from the paper: one maplet per bundle takes the place of one filter per branch; readers pin an epoch instead of
+ * locking hand over hand; nodes are on the heap and written at checkpoints; splits and merges happen on the way up of one
+ * structural change instead of preemptively; a merge of a node covers all its children in one branch, leaving out what is flushed.
+ */
+package dev.heartwood.engine.trunk;

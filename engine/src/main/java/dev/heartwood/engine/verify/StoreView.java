@@ -1,0 +1,95 @@
+package dev.heartwood.engine.verify;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.cache.PageCache;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.trunk.TreeStorage;
+import dev.heartwood.engine.trunk.TreeStorage.FreedExtents;
+
+/**
+ * A data file to be read only, through a cache of its own, so that what is read comes from the device and whoever else uses the
+ * file keeps its cache. One thread. Closing it leaves device and pool to the caller.
+ */
+public final class StoreView implements AutoCloseable {
+    private final BlockDevice device;
+    private final MemoryPool pool;
+    private final Epochs epochs = new Epochs();
+    private final PageCache cache;
+    private final Superblocks.Copy[] copies;
+    private final Superblock newest;
+    private final CachedFile file;
+    private final TreeStorage tree;
+
+    /**
+     * A view of the checkpoint that {@code newest} names; null when there is none.
+     *
+     * @param pool gives buffers, and {@code cacheBytes} for the cache
+     * @param copies both copies of the superblock
+     */
+    public StoreView(
+            BlockDevice device, MemoryPool pool, long cacheBytes, Superblocks.Copy[] copies, Superblock newest) {
+        this.device = device;
+        this.pool = pool;
+        this.copies = copies;
+        this.newest = newest;
+        this.cache = new PageCache(pool, cacheBytes, epochs);
+        try {
+            this.file = cache.attach(device, newest == null ? 0 : newest.storeId());
+        } catch (RuntimeException | Error e) {
+            cache.close();
+            throw e;
+        }
+        ExtentAllocator unused = new ExtentAllocator(device, Long.MAX_VALUE, 1);
+        this.tree = new TreeStorage(file, unused, pool, pool, epochs, FreedExtents.KEPT);
+        tree.close();
+    }
+
+    public BlockDevice device() {
+        return device;
+    }
+
+    Epochs epochs() {
+        return epochs;
+    }
+
+    public MemoryPool pool() {
+        return pool;
+    }
+
+    public CachedFile file() {
+        return file;
+    }
+
+    public TreeStorage tree() {
+        return tree;
+    }
+
+    /** Both copies of the superblock. */
+    public Superblocks.Copy[] copies() {
+        return copies;
+    }
+
+    /** The newest whole copy; null when neither is. */
+    public Superblock newest() {
+        return newest;
+    }
+
+    /** Drops what the cache holds of some extents. */
+    void forget(int[] extents) {
+        for (int extent : extents) {
+            file.discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
+        }
+    }
+
+    @Override
+    public void close() {
+        file.close();
+        cache.close();
+    }
+}

@@ -1,0 +1,122 @@
+package dev.heartwood.engine.branch;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.KeyRange;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.branch.BranchFixture.Entry;
+import dev.heartwood.engine.cache.ExtentReader;
+import dev.heartwood.engine.device.IoQueue;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class BranchCursorTest {
+    private static final int COUNT = 20_000;
+
+    private BranchFixture fixture;
+    private Branch branch;
+    private List<Entry> entries;
+
+    @BeforeEach
+    void open() {
+        fixture = new BranchFixture();
+        entries = new ArrayList<>();
+        for (int i = 0; i < COUNT; i++) {
+            entries.add(new Entry(key(i), 0, Entries.PUT, new byte[100]));
+        }
+        branch = fixture.write(entries, WriteMode.THROUGH);
+    }
+
+    @AfterEach
+    void close() {
+        branch.release();
+        fixture.close();
+    }
+
+    private static byte[] key(int i) {
+        return BranchFixture.bytes("user%020d".formatted(i));
+    }
+
+    @Test
+    void aMergeReadsOnlyTheLeavesOfItsRanges() {
+        List<KeyRange> ranges = List.of(
+                KeyRange.between(key(100), key(150)),
+                KeyRange.between(key(5000), key(9000)),
+                KeyRange.between(key(9000), key(9010)),
+                KeyRange.from(key(19_990)));
+        fixture.device.pagesRead.clear();
+        try (BranchCursor cursor = BranchCursor.streaming(branch, ranges)) {
+            assertEquals(50 + 4000 + 10 + 10, BranchFixture.forward(cursor).size());
+        }
+        Set<Long> leaves = new HashSet<>();
+        for (long page : fixture.device.pagesRead) {
+            for (int leaf = 0; leaf < branch.leafPages(); leaf++) {
+                if (branch.devicePage(leaf) == page) {
+                    assertTrue(leaves.add(page), "leaf " + leaf + " was read twice");
+                }
+            }
+        }
+        int perLeaf = COUNT / branch.leafPages();
+        assertTrue(leaves.size() <= 4070 / perLeaf + 8, leaves.size() + " leaves read");
+    }
+
+    @Test
+    void theCursorsOfAMergeCanShareAReader() {
+        try (IoQueue queue = fixture.device.newQueue(8)) {
+            ExtentReader reader = new ExtentReader(fixture.file, queue);
+            try (MergeCursor merge = new MergeCursor(
+                    BranchCursor.streaming(branch, List.of(KeyRange.before(key(10_000))), 32, reader),
+                    BranchCursor.streaming(branch, List.of(KeyRange.from(key(10_000))), 32, reader))) {
+                BranchFixture.assertSame(entries, BranchFixture.forward(merge), "merged");
+            }
+            assertEquals(0, reader.pending());
+        }
+    }
+
+    @Test
+    void noRangesIsNothing() {
+        try (BranchCursor cursor = BranchCursor.streaming(branch, List.of())) {
+            assertEquals(List.of(), BranchFixture.forward(cursor));
+            assertEquals(List.of(), BranchFixture.backward(cursor));
+        }
+    }
+
+    @Test
+    void aCursorKeepsItsBranch() {
+        int held = fixture.extents.allocatedCount();
+        branch.retain();
+        try (BranchCursor cursor = BranchCursor.cached(branch, KeyRange.all())) {
+            branch.release();
+            branch.release();
+            assertEquals(held, fixture.extents.allocatedCount());
+            BranchFixture.assertSame(entries, BranchFixture.forward(cursor), "held");
+        }
+        assertEquals(0, fixture.extents.allocatedCount());
+        branch = fixture.write(entries, WriteMode.THROUGH);
+    }
+
+    @Test
+    void estimatesAreCloseAndSamplesEven() {
+        for (int from = 0; from < COUNT; from += 3333) {
+            for (int length : new int[] {0, 10, 500, 7000}) {
+                int to = Math.min(from + length, COUNT);
+                RangeEstimate estimate = RangeEstimate.of(branch, KeyRange.between(key(from), key(to)));
+                assertTrue(Math.abs(estimate.entries() - (to - from)) <= 40, from + "+" + length + ": " + estimate);
+            }
+        }
+        assertEquals(branch.entries(), RangeEstimate.of(branch, KeyRange.all()).entries());
+        assertEquals(branch.dataBytes(), RangeEstimate.of(branch, KeyRange.all()).dataBytes());
+        assertEquals(0, RangeEstimate.of(branch, KeyRange.from(new byte[] {(byte) 255})).entries());
+
+        List<RangeEstimate.Sample> samples = RangeEstimate.sample(branch, KeyRange.all(), 50);
+        assertTrue(samples.size() >= 50, samples.size() + " samples");
+        long sum = samples.stream().mapToLong(RangeEstimate.Sample::dataBytes).sum();
+        assertTrue(sum > branch.dataBytes() * 9 / 10 && sum <= branch.dataBytes(), sum + " bytes");
+    }
+}

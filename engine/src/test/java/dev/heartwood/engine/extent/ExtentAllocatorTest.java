@@ -1,0 +1,174 @@
+package dev.heartwood.engine.extent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.cache.MemoryDevice;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ExtentAllocatorTest {
+    private static final int EXTENTS = 128;
+    private static final long BYTES = (long) EXTENTS * PageLayout.EXTENT_BYTES;
+
+    private final MemoryDevice device = new MemoryDevice(EXTENTS * PageLayout.EXTENT_PAGES, 0);
+    private final ExtentAllocator extents = new ExtentAllocator(device, BYTES, 1);
+
+    @AfterEach
+    void close() {
+        device.close();
+    }
+
+    @Test
+    void theLowestFreeExtentComesFirst() {
+        assertEquals(1, extents.allocate());
+        assertEquals(2, extents.allocate());
+        assertEquals(3, extents.allocate());
+        extents.free(2);
+        assertEquals(2, extents.allocate());
+        assertEquals(4, extents.allocate());
+        assertEquals(4, extents.allocatedCount());
+        assertTrue(extents.isAllocated(4));
+        assertFalse(extents.isAllocated(0));
+        assertFalse(extents.isAllocated(5));
+    }
+
+    @Test
+    void theFileGrowsWithItsUse() {
+        assertEquals(0, device.size());
+        extents.allocate();
+        assertEquals(1 << 20, device.size());
+        for (int i = 0; i < 20; i++) {
+            int extent = extents.allocate();
+            assertTrue(device.size() >= (extent + 1L) * PageLayout.EXTENT_BYTES);
+        }
+        assertEquals(device.size(), extents.fileExtents() * PageLayout.EXTENT_BYTES);
+    }
+
+    @Test
+    void doubleUseIsRefused() {
+        int extent = extents.allocate();
+        assertThrows(IllegalStateException.class, () -> extents.markUsed(extent));
+        assertThrows(IllegalStateException.class, () -> extents.markUsed(0));
+        assertThrows(IllegalStateException.class, () -> extents.markUsed(-1));
+        extents.free(extent);
+        assertThrows(IllegalStateException.class, () -> extents.free(extent));
+        assertThrows(IllegalStateException.class, () -> extents.free(0));
+        assertThrows(IllegalStateException.class, () -> extents.free(1_000_000));
+        assertThrows(IllegalStateException.class, () -> extents.free(-1));
+    }
+
+    @Test
+    void recoveryMarksWhatIsUsedAndNoticesAShortFile() {
+        device.allocate(16L * PageLayout.EXTENT_BYTES);
+        ExtentAllocator recovered = new ExtentAllocator(device, BYTES, 1);
+        recovered.markUsed(2);
+        recovered.markUsed(15);
+        assertEquals(1, recovered.allocate());
+        assertEquals(3, recovered.allocate());
+        assertEquals(4, recovered.allocatedCount());
+        assertThrows(CorruptionException.class, () -> recovered.markUsed(16));
+    }
+
+    @Test
+    void aReserveIsKeptForCompactionAndSpaceHeals() {
+        device.limit(20L * PageLayout.EXTENT_BYTES);
+        List<Integer> taken = new ArrayList<>();
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.WRITE));
+        assertEquals(20, extents.fileExtents());
+        int writable = taken.size();
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
+        assertEquals(19, taken.size());
+        assertTrue(writable < 19);
+        assertEquals(19, new TreeSet<>(taken).size());
+        device.limit(BYTES);
+        extents.allocate();
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
+        assertEquals(EXTENTS - 1, extents.allocatedCount());
+        extents.free(taken.getFirst());
+        assertThrows(NoSpaceException.class, extents::allocate);
+        assertEquals(taken.getFirst(), extents.allocate(Purpose.COMPACTION));
+    }
+
+    @Test
+    void aDiscardedExtentReadsAsZeroes() {
+        int extent = extents.allocate();
+        long address = device.contents((long) extent * PageLayout.EXTENT_PAGES);
+        Memory.fill(address, PageLayout.EXTENT_BYTES, 1);
+        extents.free(extent);
+        int free = (int) extents.fileExtents() - 1 - extents.allocatedCount();
+        assertEquals(free, extents.discardFree());
+        assertEquals(0, Memory.getByte(address + 5000));
+        assertEquals(0, extents.discardFree(), "what is a hole already is passed over");
+        assertEquals(extent, extents.allocate());
+        extents.free(extent);
+        assertEquals(1, extents.discardFree());
+    }
+
+    @Test
+    void randomUseAgreesWithASet() {
+        long seed = Long.getLong("seed", new Random().nextLong());
+        String rerun = "rerun with -Dseed=" + seed;
+        Random random = new Random(seed);
+        TreeSet<Integer> used = new TreeSet<>();
+        for (int i = 0; i < 20_000; i++) {
+            if (used.size() < 100 && random.nextInt(100) < (i / 500 % 2 == 0 ? 60 : 40)) {
+                int expected = 1;
+                while (used.contains(expected)) {
+                    expected++;
+                }
+                assertEquals(expected, extents.allocate(), rerun);
+                used.add(expected);
+            } else if (!used.isEmpty()) {
+                List<Integer> all = new ArrayList<>(used);
+                Integer extent = all.get(random.nextInt(all.size()));
+                extents.free(extent);
+                used.remove(extent);
+            }
+            assertEquals(used.size(), extents.allocatedCount(), rerun);
+        }
+    }
+
+    @Test
+    void threadsNeverShareAnExtent() throws InterruptedException {
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        List<Integer> taken = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> threads = new ArrayList<>();
+        for (int t = 0; t < 4; t++) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    for (int i = 0; i < 20; i++) {
+                        int extent = extents.allocate();
+                        extents.free(extent);
+                        taken.add(extents.allocate());
+                    }
+                } catch (Throwable e) {
+                    failure.set(e);
+                }
+            }));
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertEquals(null, failure.get());
+        assertEquals(80, new TreeSet<>(taken).size());
+    }
+
+    private void allocateUntilFull(List<Integer> taken, Purpose purpose) {
+        while (true) {
+            taken.add(extents.allocate(purpose));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package dev.heartwood.engine.filter;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class MapletShapeTest {
+    @Test
+    void fingerprintsMapToPlacesInOrderAndBack() {
+        long seed = Long.getLong("heartwood.seed", 7);
+        SplittableRandom random = new SplittableRandom(seed);
+        for (int round = 0; round < 2000; round++) {
+            long entries = 1L << random.nextInt(29) | random.nextInt(1 << 20);
+            int valueBits = random.nextInt(7);
+            int bitsMax = random.nextInt(8, 41);
+            MapletPlan plan = new MapletPlan(entries, valueBits, random.nextInt(41), bitsMax);
+            MapletShape shape = plan.shape(random.nextInt(1, 5000));
+            String rerun = "-Dtest=MapletShapeTest -Dheartwood.seed=" + seed + " " + plan;
+            assertNull(
+                    MapletShape.problem(shape.fingerprintBits, shape.remainderBits, shape.valueBits, shape.pages),
+                    rerun);
+            long first = random.nextLong(Math.max(1, shape.fingerprintMask - 200));
+            long before = -1;
+            for (long f = first; f < first + 200 && f <= shape.fingerprintMask; f++) {
+                long place = shape.place(f);
+                int page = shape.page(f);
+                int block = shape.block(place);
+                int quotient = shape.quotient(place);
+                long remainder = shape.remainder(place);
+                assertTrue(page < shape.pages && block < shape.blocks && quotient < 64, rerun);
+                long order = ((long) page * shape.blocks + block << 6 | quotient) << shape.remainderBits | remainder;
+                assertTrue(order > before, rerun);
+                before = order;
+                assertEquals(f, shape.fingerprintOf(page, block, quotient, remainder), rerun);
+            }
+        }
+    }
+
+    @Test
+    void theFirstAndLastFingerprintAreInTheFirstAndLastPage() {
+        MapletShape shape = new MapletPlan(1_000_000, 3, 0, 40).shape(1);
+        assertEquals(0, shape.page(0));
+        assertEquals(shape.pages - 1, shape.page(shape.fingerprintMask));
+    }
+
+    @Test
+    void largeMapletsKeepTheSpaceAndTheRateThatIsPromised() {
+        for (long entries = 1 << 16; entries <= MapletBuilder.ENTRIES_MAX; entries += entries / 7) {
+            for (int valueBits = 0; valueBits <= 6; valueBits++) {
+                MapletShape shape = new MapletPlan(entries, valueBits, 0, 40).shape(1);
+                double rate = entries / (double) (shape.fingerprintMask + 1);
+                assertTrue(rate < 0.008, entries + " entries: " + rate);
+                assertTrue(shape.remainderBits >= 7, shape.remainderBits + " bits");
+                double bits = shape.pages * 4096.0 * 8 / entries;
+                assertTrue(bits < (valueBits <= 4 ? 16 : 14.6 + valueBits - 2), entries + " entries: " + bits);
+            }
+        }
+    }
+
+    @Test
+    void smallMapletsTakeOnePage() {
+        assertEquals(1, new MapletPlan(1, 6, 0, 40).shape(1).pages);
+        assertEquals(1, new MapletPlan(1700, 3, 0, 40).shape(1).pages);
+    }
+
+    @Test
+    void impossibleShapesAreRefused() {
+        assertNotNull(MapletShape.problem(7, 1, 0, 1));
+        assertNotNull(MapletShape.problem(41, 12, 0, 1));
+        assertNotNull(MapletShape.problem(30, 0, 0, 1));
+        assertNotNull(MapletShape.problem(30, 25, 0, 1));
+        assertNotNull(MapletShape.problem(30, 9, 7, 1));
+        assertNotNull(MapletShape.problem(30, 9, -1, 1));
+        assertNotNull(MapletShape.problem(30, 9, 3, 0));
+        assertNotNull(MapletShape.problem(30, 9, 3, -1));
+        assertNotNull(MapletShape.problem(40, 9, 3, Integer.MAX_VALUE));
+        assertNotNull(MapletShape.problem(40, 9, 3, 1), "a page too few to tell fingerprints apart");
+    }
+}

@@ -1,0 +1,167 @@
+package dev.heartwood.engine.inspect;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.verify.OpenedStore;
+import dev.heartwood.engine.verify.StoreFixture;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands as a user meets them: exit codes and what is printed. */
+class MainTest {
+    @TempDir
+    static Path base;
+
+    private static Path sound;
+
+    @BeforeAll
+    static void makeStore() {
+        sound = base.resolve("sound");
+        StoreFixture.makeClosed(sound, 2);
+    }
+
+    @Test
+    void aSoundStoreIsClean() {
+        Outcome outcome = Outcome.of("verify", sound.toString());
+        assertEquals(Main.CLEAN, outcome.code(), outcome.toString());
+        assertTrue(outcome.out().endsWith("clean\n"), outcome.out());
+    }
+
+    @Test
+    void aDescriptionNamesTheParts() {
+        Outcome outcome = Outcome.of("inspect", sound.toString());
+        assertEquals(Main.CLEAN, outcome.code(), outcome.toString());
+        for (String part : new String[] {
+            "identity", "format", "checkpoint", "sequence", "root", "leaves", "entries", "bits per key", "data file",
+            "free", "used to live", "log-", "memtable"
+        }) {
+            assertTrue(outcome.out().contains(part), part + " in\n" + outcome.out());
+        }
+    }
+
+    @Test
+    void anEmptyStoreIsCleanAndCanBeDescribed() {
+        Path empty = base.resolve("empty");
+        Heartwood.open(empty, StoreFixture.options()).close();
+        assertEquals(Main.CLEAN, Outcome.of("verify", empty.toString()).code());
+        assertEquals(Main.CLEAN, Outcome.of("inspect", empty.toString()).code());
+    }
+
+    @Test
+    void damageExitsWithItsOwnCode() throws IOException {
+        Path damaged = base.resolve("damaged");
+        StoreFixture.copy(sound, damaged);
+        byte[] bytes = Files.readAllBytes(damaged.resolve("data.hw"));
+        bytes[100] ^= 1;
+        Files.write(damaged.resolve("data.hw"), bytes);
+        Outcome one = Outcome.of("verify", damaged.toString());
+        assertEquals(Main.DAMAGED, one.code());
+        assertTrue(one.out().contains("superblock, copy 0") && one.out().contains("damaged: 1 problem"), one.out());
+
+        bytes[16 * PageLayout.PAGE_BYTES + 100] ^= 1;
+        Files.write(damaged.resolve("data.hw"), bytes);
+        Outcome both = Outcome.of("verify", damaged.toString());
+        assertEquals(Main.DAMAGED, both.code());
+        assertTrue(both.out().contains("superblock, copy 1"), both.out());
+        assertEquals(Main.DAMAGED, Outcome.of("inspect", damaged.toString()).code());
+    }
+
+    @Test
+    void wrongArgumentsAreRefused() {
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of().code());
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("verify").code());
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("mend", sound.toString()).code());
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("verify", sound.toString(), "more").code());
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("verify", "\0").code());
+    }
+
+    @Test
+    void whatIsNoStoreIsLeftAsItIs() throws IOException {
+        Path missing = base.resolve("missing");
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("verify", missing.toString()).code());
+        assertFalse(Files.exists(missing));
+        Path other = Files.createDirectory(base.resolve("other"));
+        Files.writeString(other.resolve("letter.txt"), "not a store");
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("inspect", other.toString()).code());
+        assertFalse(Files.exists(other.resolve("LOCK")));
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("verify", other.resolve("letter.txt").toString()).code());
+    }
+
+    @Test
+    void aBackupIsAStoreAndTheSecondCopiesLess() {
+        Path from = base.resolve("original");
+        Path to = base.resolve("backup");
+        StoreFixture.makeClosed(from, 7);
+        Outcome first = Outcome.of("backup", from.toString(), to.toString());
+        assertEquals(Main.CLEAN, first.code(), first.toString());
+        Outcome second = Outcome.of("backup", from.toString(), to.toString());
+        assertEquals(Main.CLEAN, second.code(), second.toString());
+        assertTrue(second.out().contains("of which 0 were copied"), second.out());
+        assertEquals(Main.CLEAN, Outcome.of("verify", to.toString()).code());
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("backup", base.resolve("nowhere").toString(), to.toString()).code());
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("backup", from.toString(), sound.toString()).code());
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("backup", from.toString()).code());
+    }
+
+    @Test
+    void salvageSaysWhetherSomethingWasLost() throws IOException {
+        Path damaged = base.resolve("to-salvage");
+        StoreFixture.copy(sound, damaged);
+        Outcome whole = Outcome.of("salvage", damaged.toString(), base.resolve("salvaged").toString());
+        assertEquals(Main.CLEAN, whole.code(), whole.toString());
+        long page = StoreFixture.pages(damaged).get(PageType.BRANCH_LEAF).getFirst();
+        byte[] bytes = Files.readAllBytes(damaged.resolve("data.hw"));
+        bytes[(int) page * PageLayout.PAGE_BYTES + 2000] ^= 1;
+        Files.write(damaged.resolve("data.hw"), bytes);
+        Outcome part = Outcome.of("salvage", damaged.toString(), base.resolve("salvaged-part").toString());
+        assertEquals(Main.DAMAGED, part.code(), part.toString());
+        assertTrue(part.out().contains("lost: keys after"), part.out());
+        assertEquals(Main.CLEAN, Outcome.of("verify", base.resolve("salvaged-part").toString()).code());
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), sound.toString()).code());
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), damaged.toString()).code());
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", base.resolve("nowhere").toString(), "x").code());
+        assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("salvage", damaged.toString()).code());
+    }
+
+    @Test
+    void anOpenStoreIsRefused() {
+        Path open = base.resolve("open");
+        try (KeyValueStore store = Heartwood.open(open, StoreFixture.options())) {
+            store.put(new byte[] {1}, new byte[] {2});
+            Outcome outcome = Outcome.of("verify", open.toString());
+            assertEquals(Main.CANNOT_OPEN, outcome.code());
+            assertTrue(outcome.err().contains(Long.toString(ProcessHandle.current().pid())), outcome.err());
+            assertEquals(Main.CANNOT_OPEN, Outcome.of("inspect", open.toString()).code());
+        }
+        assertEquals(Main.CLEAN, Outcome.of("verify", open.toString()).code());
+    }
+
+    @Test
+    void aNewerFormatIsRefused() throws IOException {
+        Path newer = base.resolve("newer");
+        StoreFixture.copy(sound, newer);
+        try (Storage storage = StoreFixture.storage(newer);
+                OpenedStore store = new OpenedStore(storage);
+                Superblocks superblocks = new Superblocks(store.device(), store.pool())) {
+            Superblock s = store.newest();
+            superblocks.write(new Superblock(
+                    99, s.storeId(), s.number(), s.generation(), s.sequence(), s.nextId(), s.rootPages(),
+                    s.rootGeneration(), s.options()));
+        }
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("verify", newer.toString()).code());
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("inspect", newer.toString()).code());
+    }
+}

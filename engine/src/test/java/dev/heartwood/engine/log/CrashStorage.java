@@ -1,0 +1,252 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryRegions;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeMap;
+
+/** The segment files of a store in native memory, with what of them a loss of power would leave. Thread-safe. */
+final class CrashStorage implements Storage {
+    private static final int SECTOR = 512;
+
+    final class File {
+        final String name;
+        final Arena arena = Arena.ofShared();
+        final long address;
+        final byte[] durable;
+        boolean isEntryDurable;
+
+        File(String name, long length) {
+            this.name = name;
+            address = arena.allocate(Math.max(length, 8), 4096).address();
+            MemoryRegions.add(address, Math.max(length, 8));
+            durable = new byte[(int) length];
+        }
+
+        byte[] bytes() {
+            return Memory.bytes(address, durable.length);
+        }
+    }
+
+    final TreeMap<String, File> files = new TreeMap<>();
+    private final List<File> everyFile = new ArrayList<>();
+    private final String bootId;
+    long bytesMax = Long.MAX_VALUE;
+    /** The syncs to come that succeed. */
+    int syncsUntilFailure = Integer.MAX_VALUE;
+
+    int syncs;
+    int openMappings;
+
+    CrashStorage(String bootId) {
+        this.bootId = bootId;
+    }
+
+    /** What another process finds after this one died. */
+    synchronized CrashStorage kill() {
+        CrashStorage after = new CrashStorage(bootId);
+        for (File file : files.values()) {
+            File copy = after.add(file.name, file.durable.length);
+            Memory.copyFrom(file.bytes(), 0, copy.address, file.durable.length);
+            System.arraycopy(file.durable, 0, copy.durable, 0, file.durable.length);
+            copy.isEntryDurable = file.isEntryDurable;
+        }
+        return after;
+    }
+
+    /** What is found after a loss of power: of sectors not synced, the old or new contents, some of both, or garbage. */
+    synchronized CrashStorage losePower(Random random) {
+        CrashStorage after = new CrashStorage("boot " + random.nextLong());
+        int kept = random.nextInt(101);
+        for (File file : files.values()) {
+            if (!file.isEntryDurable && random.nextInt(3) == 0) {
+                continue;
+            }
+            byte[] now = file.bytes();
+            byte[] left = file.durable.clone();
+            for (int at = 0; at < left.length; at += SECTOR) {
+                sector(left, now, at, kept, random);
+            }
+            File copy = after.add(file.name, left.length);
+            copy.isEntryDurable = true;
+            Memory.copyFrom(left, 0, copy.address, left.length);
+            System.arraycopy(left, 0, copy.durable, 0, left.length);
+        }
+        return after;
+    }
+
+    private static void sector(byte[] left, byte[] now, int at, int kept, Random random) {
+        if (java.util.Arrays.equals(left, at, at + SECTOR, now, at, at + SECTOR)) {
+            return;
+        }
+        if (random.nextInt(100) < kept) {
+            System.arraycopy(now, at, left, at, SECTOR);
+            return;
+        }
+        switch (random.nextInt(8)) {
+            case 0 -> System.arraycopy(now, at, left, at, random.nextInt(SECTOR));
+            case 1 -> {
+                // A sector that is written again keeps what both its contents agree on.
+                byte[] garbage = new byte[SECTOR];
+                random.nextBytes(garbage);
+                int first = java.util.Arrays.mismatch(left, at, at + SECTOR, now, at, at + SECTOR);
+                System.arraycopy(garbage, first, left, at + first, SECTOR - first);
+            }
+            default -> {}
+        }
+    }
+
+    private File add(String name, long length) {
+        File file = new File(name, length);
+        files.put(name, file);
+        everyFile.add(file);
+        return file;
+    }
+
+    /** Gives the memory back. */
+    synchronized void discard() {
+        for (File file : everyFile) {
+            MemoryRegions.remove(file.address);
+            file.arena.close();
+        }
+        everyFile.clear();
+        files.clear();
+    }
+
+    @Override
+    public Path directory() {
+        return Path.of("simulated");
+    }
+
+    @Override
+    public String bootId() {
+        return bootId;
+    }
+
+    @Override
+    public void lock() {}
+
+    @Override
+    public synchronized List<String> list() {
+        return List.copyOf(files.keySet());
+    }
+
+    @Override
+    public synchronized boolean exists(String name) {
+        return files.containsKey(name);
+    }
+
+    @Override
+    public synchronized long size(String name) {
+        return files.get(name).durable.length;
+    }
+
+    @Override
+    public synchronized byte[] readFile(String name, int lengthMax) {
+        File file = files.get(name);
+        return Memory.bytes(file.address, Math.min(lengthMax, file.durable.length));
+    }
+
+    @Override
+    public void writeFile(String name, byte[] contents) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public BlockDevice openDevice(String name, boolean create) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public synchronized MappedFile openMapped(String name, long length) {
+        File file = files.get(name);
+        if (file == null || file.durable.length != length) {
+            long used = 0;
+            for (File other : files.values()) {
+                used += other.durable.length;
+            }
+            if (used + length > bytesMax) {
+                throw new NoSpaceException("simulated");
+            }
+            file = add(name, length);
+        }
+        return new Mapping(file);
+    }
+
+    @Override
+    public synchronized MappedFile openMappedExisting(String name) {
+        return new Mapping(files.get(name));
+    }
+
+    @Override
+    public synchronized void delete(String name) {
+        files.remove(name);
+    }
+
+    @Override
+    public synchronized void syncDirectory() {
+        for (File file : files.values()) {
+            file.isEntryDurable = true;
+        }
+    }
+
+    @Override
+    public void close() {}
+
+    private final class Mapping implements MappedFile {
+        private final File file;
+        private boolean closed;
+
+        Mapping(File file) {
+            this.file = file;
+            openMappings++;
+        }
+
+        @Override
+        public String name() {
+            return file.name;
+        }
+
+        @Override
+        public long address() {
+            return file.address;
+        }
+
+        @Override
+        public long length() {
+            return file.durable.length;
+        }
+
+        @Override
+        public void sync(long offset, long length) {
+            synchronized (CrashStorage.this) {
+                syncs++;
+                if (closed || offset % 4096 != 0 || length % 4096 != 0) {
+                    throw new AssertionError("sync of " + offset + ", " + length);
+                }
+                if (syncsUntilFailure-- <= 0) {
+                    throw new StoreIoException(5, "EIO", "msync", file.name, offset);
+                }
+                byte[] now = Memory.bytes(file.address + offset, (int) length);
+                System.arraycopy(now, 0, file.durable, (int) offset, (int) length);
+            }
+        }
+
+        @Override
+        public void close() {
+            synchronized (CrashStorage.this) {
+                openMappings -= closed ? 0 : 1;
+                closed = true;
+            }
+        }
+    }
+}

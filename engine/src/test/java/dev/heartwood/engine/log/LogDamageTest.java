@@ -1,0 +1,260 @@
+package dev.heartwood.engine.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.log.LogTester.Operation;
+import dev.heartwood.engine.os.Crc32c;
+import dev.heartwood.engine.os.Memory;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Rot, missing files, files of other stores, and contents made to do harm. */
+class LogDamageTest {
+    private static final long STORE_ID = 77;
+    private static final LogOptions OPTIONS = new LogOptions(16 << 10, 32 << 10);
+    private static final int LANES = 2;
+    private static final int OPERATIONS = 24;
+
+    private final CrashStorage storage = new CrashStorage("boot");
+    private final List<Operation> operations = new ArrayList<>();
+    private final Set<Long> lastOfLanes = new HashSet<>();
+
+    private WriteAheadLog write(LogTester tester, int count, int bytesMax) {
+        Random random = new Random(11);
+        WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
+        log.rotate(1);
+        Operation[] last = new Operation[LANES];
+        for (int i = 0; i < count; i++) {
+            Operation operation = LogTester.operation(random, 1, 1 + i * 10L, bytesMax);
+            tester.append(log, i % LANES, operation);
+            operations.add(operation);
+            last[i % LANES] = operation;
+        }
+        for (Operation operation : last) {
+            lastOfLanes.add(operation.sequence());
+        }
+        return log;
+    }
+
+    private static List<Operation> replay(CrashStorage from) {
+        try (LogTester sink = new LogTester();
+                WriteAheadLog log = WriteAheadLog.open(from, STORE_ID, LANES, OPTIONS, 0)) {
+            log.replay(sink);
+            return sink.replayed;
+        }
+    }
+
+    /** Changes every byte in turn; returns how often the change was loud. What is delivered is the truth in any case. */
+    private int flipAll(CrashStorage image, boolean mayLoseLast) {
+        int loud = 0;
+        for (CrashStorage.File file : image.files.values()) {
+            int used = LogLayout.HEADER_BYTES + 2048;
+            for (int at = 0; at < used; at++) {
+                at += at > 200 && at < 4096 - 8 || at > 4096 + 200 && at < 8192 - 8 ? 97 : 0;
+                byte was = Memory.getByte(file.address + at);
+                for (int flip : new int[] {at % 3 == 0 ? was & 0xff : 1 << at % 8}) {
+                    Memory.putByte(file.address + at, was ^ flip);
+                    try {
+                        List<Operation> found = replay(image);
+                        if (!found.equals(operations)) {
+                            List<Operation> missing = new ArrayList<>(operations);
+                            missing.removeAll(found);
+                            assertTrue(mayLoseLast && missing.size() == 1, file.name + " byte " + at);
+                            assertTrue(lastOfLanes.contains(missing.getFirst().sequence()), file.name + " byte " + at);
+                            missing = new ArrayList<>(operations);
+                            missing.removeIf(o -> !found.contains(o));
+                            assertEquals(missing, found);
+                        }
+                    } catch (CorruptionException e) {
+                        assertEquals(file.name, e.file());
+                        loud++;
+                    }
+                    Memory.putByte(file.address + at, was);
+                }
+            }
+        }
+        return loud;
+    }
+
+    @Test
+    void everyByteOfALogWhoseProcessDied() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60);
+            assertTrue(flipAll(storage.kill(), true) > 100);
+        }
+    }
+
+    @Test
+    void everyByteOfALogThatWasClosedIsLoud() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60).close();
+            assertTrue(flipAll(storage.kill(), false) > 100);
+        }
+    }
+
+    @Test
+    void everyByteOfALogThatWasClosedBeforePowerWasLostIsLoud() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60).close();
+            assertTrue(flipAll(storage.losePower(new Random(1)), false) > 100);
+        }
+    }
+
+    @Test
+    void aMissingSegmentIsLoud() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, 3000, 60).close();
+            List<String> names = storage.list();
+            assertTrue(names.size() > 3);
+            for (String name : names) {
+                for (CrashStorage image : List.of(storage.kill(), storage.losePower(new Random(2)))) {
+                    image.delete(name);
+                    assertThrows(CorruptionException.class, () -> replay(image), name);
+                    assertEquals(names.size() - 1, image.list().size());
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFileOfAnotherLengthIsLoud() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60);
+            String name = storage.list().getFirst();
+            byte[] contents = storage.files.get(name).bytes();
+            for (int length : new int[] {1, 8, 4096, 8192, 12288, contents.length - 1, contents.length + 4096}) {
+                CrashStorage image = storage.kill();
+                image.delete(name);
+                image.openMapped(name, length).close();
+                Memory.copyFrom(contents, 0, image.files.get(name).address, Math.min(length, contents.length));
+                assertThrows(CorruptionException.class, () -> replay(image), "length " + length);
+            }
+        }
+    }
+
+    @Test
+    void aSegmentOfAnotherStoreIsLoud() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60);
+            assertThrows(
+                    CorruptionException.class,
+                    () -> WriteAheadLog.open(storage.kill(), STORE_ID + 1, LANES, OPTIONS, 0));
+        }
+    }
+
+    @Test
+    void aSegmentUnderAnotherNameIsLoud() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60);
+            CrashStorage image = storage.kill();
+            CrashStorage.File file = image.files.remove(image.list().getFirst());
+            image.files.put("log-000009.seg", file);
+            assertThrows(CorruptionException.class, () -> replay(image));
+        }
+    }
+
+    @Test
+    void aLogIsNoNewStore() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60);
+            assertThrows(
+                    CorruptionException.class,
+                    () -> WriteAheadLog.create(storage.kill(), STORE_ID, LANES, OPTIONS));
+        }
+    }
+
+    /** Random changes whose checksums are made to hold, so that they reach the decoders behind them. */
+    @Test
+    void hostileContentsAreRefusedOrRead() {
+        long seed = Long.getLong("seed", System.nanoTime());
+        int rounds = Integer.getInteger("rounds", 4000);
+        try (LogTester tester = new LogTester()) {
+            write(tester, 60, 400);
+            CrashStorage image = storage.kill();
+            Random random = new Random(seed);
+            for (int i = 0; i < rounds; i++) {
+                List<CrashStorage.File> files = List.copyOf(image.files.values());
+                CrashStorage.File file = files.get(random.nextInt(files.size()));
+                byte[] before = file.bytes();
+                mutate(file, random);
+                CrashStorage read = random.nextBoolean() ? image : image.losePower(new Random(i));
+                try (WriteAheadLog log = WriteAheadLog.open(read, STORE_ID, LANES, OPTIONS, 0)) {
+                    log.replay(new Reading());
+                } catch (StoreException e) {
+                    assertTrue(e.getMessage().length() < 2000);
+                } catch (Throwable e) {
+                    throw new AssertionError("rerun with -Dtest=LogDamageTest -Dseed=" + seed + ", round " + i, e);
+                }
+                Memory.copyFrom(before, 0, file.address, before.length);
+                if (read != image) {
+                    read.discard();
+                }
+            }
+        }
+    }
+
+    private static void mutate(CrashStorage.File file, Random random) {
+        int seed = (int) (Memory.getLong(file.address + LogLayout.HEADER_SALT)
+                ^ Memory.getLong(file.address + LogLayout.HEADER_SALT) >>> 32);
+        for (int changes = 1 + random.nextInt(3); changes > 0; changes--) {
+            if (random.nextInt(3) == 0) {
+                int field = 8 + random.nextInt(192);
+                long value = random.nextBoolean() ? random.nextLong() : random.nextInt(64) - 8;
+                for (int page = 0; page < 8192; page += 4096) {
+                    long at = file.address + page;
+                    Memory.putLong(at + field, value);
+                    Memory.putInt(at, Crc32c.of(at + 4, 4092));
+                }
+            } else {
+                int offset = LogLayout.HEADER_BYTES;
+                for (int skip = random.nextInt(20); skip > 0 && LogRecord.isPlausible(file.address + offset, 1000); skip--) {
+                    offset += (int) LogLayout.align(LogRecord.length(file.address + offset), 8);
+                }
+                long at = file.address + offset;
+                int field = 4 + random.nextInt(60);
+                Memory.putInt(at + (random.nextBoolean() ? field : field & -4), value(random));
+                int length = LogRecord.length(at);
+                if (length > 4 && length < file.durable.length - offset) {
+                    Memory.putInt(at, LogRecord.checksum(at, length, seed));
+                }
+            }
+        }
+    }
+
+    private static int value(Random random) {
+        return switch (random.nextInt(5)) {
+            case 0 -> random.nextInt();
+            case 1 -> Integer.MAX_VALUE - random.nextInt(64);
+            case 2 -> -random.nextInt(64);
+            case 3 -> LogLayout.KIND_BATCH;
+            default -> random.nextInt(300);
+        };
+    }
+
+    /** Reads every byte that is delivered. */
+    private static final class Reading implements ReplaySink {
+        private int sum;
+
+        @Override
+        public void beginGeneration(long generation) {}
+
+        @Override
+        public void beginBatch(long sequence, int count) {}
+
+        @Override
+        public void entry(long sequence, byte kind, long key, int keyLength, long value, int valueLength) {
+            sum += Memory.bytes(key, keyLength).length + Memory.bytes(value, valueLength).length;
+        }
+
+        @Override
+        public void endBatch() {}
+    }
+}

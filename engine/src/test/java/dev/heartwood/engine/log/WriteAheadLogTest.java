@@ -1,0 +1,212 @@
+package dev.heartwood.engine.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.FormatTooNewException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.TooLargeException;
+import dev.heartwood.engine.log.LogTester.Operation;
+import dev.heartwood.engine.os.Crc32c;
+import dev.heartwood.engine.os.Memory;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class WriteAheadLogTest {
+    private static final long STORE_ID = 0x1122334455667788L;
+    private static final LogOptions OPTIONS = new LogOptions(16 << 10, 64 << 10);
+
+    private final CrashStorage storage = new CrashStorage("boot");
+    private final LogTester tester = new LogTester();
+    private final WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, 2, OPTIONS);
+    private long sequence = 1;
+
+    @AfterEach
+    void end() {
+        log.close();
+        assertEquals(0, storage.openMappings);
+        tester.close();
+        storage.discard();
+    }
+
+    private static Operation put(long generation, long sequence, String text) {
+        return new Operation(generation, sequence, 1, false, List.of(text));
+    }
+
+    private Operation put(int length) {
+        return put(1, sequence++, "x".repeat(length));
+    }
+
+    private static List<Operation> replay(CrashStorage from, long checkpoint, ReplaySummary[] summary) {
+        try (LogTester sink = new LogTester();
+                WriteAheadLog log = WriteAheadLog.open(from, STORE_ID, 2, OPTIONS, checkpoint)) {
+            summary[0] = log.replay(sink);
+            return sink.replayed;
+        }
+    }
+
+    @Test
+    void theBytesAreTheFormat() {
+        log.rotate(7);
+        tester.append(log, 1, put(7, 0x99, "abcdef"));
+        tester.append(log, 1, new Operation(7, 0x9a, 1, true, List.of("ghi")));
+        CrashStorage.File file = storage.files.get("log-000001.seg");
+        long salt = Memory.getLong(file.address + LogLayout.HEADER_SALT);
+        int seed = (int) (salt ^ salt >>> 32);
+        String first = "26000000" + "0100000000000000" + "9900000000000000" + "01020000" + "01000000" + "616263646566";
+        String second = "2b000000" + "0200000000000000" + "9a00000000000000" + "10000000" + "02000000"
+                + "01000000" + "01" + "01" + "02" + "676869";
+        checkRecord(file.address + 8192, first, seed);
+        checkRecord(file.address + 8192 + 40, second.replace("2b000000", "2a000000"), seed);
+        String header = "07" + "01" + "0000" + "8877665544332211" + "0000000000000000" + "0700000000000000"
+                + "01000000" + "01000000" + "02000000" + "04000000" + "0000000000000000" + "0100000000000000"
+                + "0040000000000000" + hex(file.address + LogLayout.HEADER_SALT, 8) + "0100000000000000"
+                + "0100000000000000" + "0100000000000000" + "0000000000000000" + "0000000000000000"
+                + "0000000000000000" + "0000000000000000" + "626f6f74" + "00000000";
+        assertEquals(header, hex(file.address + 4, 140));
+        assertEquals(0, Memory.getLong(file.address + 8192 + 40 + 48));
+    }
+
+    private static void checkRecord(long address, String expected, int seed) {
+        int length = 4 + expected.length() / 2;
+        assertEquals(expected, hex(address + 4, length - 4));
+        assertEquals(Memory.getInt(address), Crc32c.of(address + 4, length - 4) ^ seed);
+    }
+
+    private static String hex(long address, int length) {
+        return HexFormat.of().formatHex(Memory.bytes(address, length));
+    }
+
+    @Test
+    void segmentsDoubleUpToTheirLimitAndALongRecordHasItsOwn() {
+        log.rotate(1);
+        for (int i = 0; i < 300; i++) {
+            tester.append(log, 0, put(1000));
+        }
+        List<Long> sizes = new ArrayList<>();
+        storage.files.values().forEach(file -> sizes.add((long) file.durable.length >> 10));
+        assertEquals(List.of(16L, 32L, 64L, 64L), sizes.subList(0, 4));
+        List<Operation> all = new ArrayList<>();
+        Operation large = put(300_000);
+        tester.append(log, 0, large);
+        Operation after = put(10);
+        tester.append(log, 0, after);
+        ReplaySummary[] summary = new ReplaySummary[1];
+        all.addAll(replay(storage.kill(), 0, summary));
+        assertEquals(List.of(large, after), all.subList(300, 302));
+        assertEquals(ReplaySummary.Ending.COMPLETE, summary[0].ending());
+        assertEquals(302, summary[0].lastSequence());
+        assertEquals(301 * 32L + 300 * 1000 + 300_000 + 48, log.bytesAppended());
+    }
+
+    @Test
+    void releasedSegmentsAreUsedAgain() {
+        for (int generation = 1; generation < 200; generation++) {
+            log.rotate(generation);
+            for (int i = 0; i < 30; i++) {
+                tester.append(log, i % 2, put(generation, sequence++, "y".repeat(2000)));
+            }
+            log.prepareSpare();
+            log.release(generation - 1);
+        }
+        assertTrue(storage.files.size() < 20, storage.files.size() + " files");
+        assertTrue(log.bytesOnDevice() < 20 * (64 << 10));
+        ReplaySummary[] summary = new ReplaySummary[1];
+        assertEquals(30, replay(storage.kill(), 198, summary).size());
+        assertEquals(0, replay(storage.kill(), 199, summary).size());
+        assertEquals(ReplaySummary.Ending.EMPTY, summary[0].ending());
+    }
+
+    @Test
+    void noSpaceChangesNothingAndHeals() {
+        storage.bytesMax = 48 << 10;
+        log.rotate(1);
+        List<Operation> all = new ArrayList<>();
+        NoSpaceException full = assertThrows(NoSpaceException.class, () -> {
+            while (true) {
+                Operation operation = put(500);
+                tester.append(log, 0, operation);
+                all.add(operation);
+            }
+        });
+        assertEquals("simulated", full.getMessage());
+        log.sync();
+        assertEquals(all, replay(storage.losePower(new Random(5)), 0, new ReplaySummary[1]));
+        storage.bytesMax = Long.MAX_VALUE;
+        Operation operation = put(500);
+        tester.append(log, 0, operation);
+        all.add(operation);
+        assertEquals(all, replay(storage.kill(), 0, new ReplaySummary[1]));
+    }
+
+    @Test
+    void whatIsTooLargeIsRefused() {
+        log.rotate(1);
+        assertThrows(TooLargeException.class, () -> log.reserve(0, LogLayout.PAYLOAD_BYTES_MAX + 1));
+        assertThrows(TooLargeException.class, () -> log.reserve(0, Long.MAX_VALUE - 100));
+    }
+
+    @Test
+    void useInTheWrongOrderIsRefused() {
+        assertThrows(IllegalStateException.class, () -> log.reserve(0, 1));
+        log.rotate(5);
+        assertThrows(IllegalStateException.class, () -> log.rotate(5));
+        assertThrows(IllegalStateException.class, () -> log.release(5));
+        assertThrows(IllegalStateException.class, () -> log.replay(tester));
+        tester.append(log, 0, put(5, 1, "a"));
+        log.close();
+        log.close();
+        assertThrows(ClosedException.class, () -> log.reserve(0, 1));
+        assertThrows(ClosedException.class, log::sync);
+        assertThrows(ClosedException.class, () -> log.rotate(6));
+        assertThrows(ClosedException.class, () -> log.release(4));
+        log.prepareSpare();
+    }
+
+    @Test
+    void aNewerFormatIsRefused() {
+        log.rotate(1);
+        tester.append(log, 0, put(3));
+        CrashStorage image = storage.kill();
+        long page = image.files.firstEntry().getValue().address;
+        for (int copy = 0; copy < 2; copy++, page += 4096) {
+            Memory.putInt(page + LogLayout.HEADER_FORMAT, LogLayout.FORMAT + 1);
+            Memory.putInt(page, Crc32c.of(page + 4, 4092));
+        }
+        assertThrows(FormatTooNewException.class, () -> replay(image, 0, new ReplaySummary[1]));
+    }
+
+    /** The process dies at every store of a header: with the file new, and with the file used before. */
+    @Test
+    void aHeaderUnderWayIsNoDamage() {
+        log.rotate(1);
+        tester.append(log, 0, put(100));
+        log.rotate(2);
+        tester.append(log, 0, put(2, sequence++, "b"));
+        log.release(1);
+        CrashStorage before = storage.kill();
+        log.reserve(1, 10);
+        CrashStorage after = storage.kill();
+        for (int kept = 0; kept < 8192; kept += 8) {
+            for (CrashStorage.File file : after.files.values()) {
+                CrashStorage.File old = before.files.get(file.name);
+                for (int at = 0; at < 8192; at += 8) {
+                    boolean isFirst = at % 4096 == 0;
+                    boolean isNew = isFirst ? kept > at + 4096 - 8 : at < kept;
+                    if (Memory.getLong(old.address + at) != Memory.getLong(storage.files.get(file.name).address + at)) {
+                        long value = Memory.getLong((isNew ? storage.files.get(file.name) : old).address + at);
+                        Memory.putLong(file.address + at, isFirst && !isNew ? 0 : value);
+                    }
+                }
+            }
+            ReplaySummary[] summary = new ReplaySummary[1];
+            assertEquals(1, replay(after, 1, summary).size());
+        }
+    }
+}

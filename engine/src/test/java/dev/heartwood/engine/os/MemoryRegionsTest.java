@@ -1,0 +1,43 @@
+package dev.heartwood.engine.os;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class MemoryRegionsTest {
+    /* Addresses that no mapping of a process has. */
+    private static final long BASE = 1L << 60;
+
+    private static void assertUnknown(long address, long length) {
+        assertThrows(AssertionError.class, () -> MemoryRegions.contains(address, length));
+    }
+
+    @Test
+    void knowsWholeRangesOnly() {
+        MemoryRegions.add(BASE + 8192, 4096);
+        MemoryRegions.add(BASE, 4096);
+        MemoryRegions.add(BASE + 4096, 1);
+        try {
+            assertTrue(MemoryRegions.contains(BASE, 4096));
+            assertTrue(MemoryRegions.contains(BASE + 4095, 1));
+            assertTrue(MemoryRegions.contains(BASE + 4096, 1));
+            assertTrue(MemoryRegions.contains(BASE + 8200, 8));
+            assertUnknown(BASE - 1, 1);
+            assertUnknown(BASE + 4095, 2);
+            assertUnknown(BASE + 4097, 1);
+            assertUnknown(BASE + 8192, 4097);
+            assertUnknown(BASE, -1);
+            MemoryRegions.add(BASE, 2048);
+            assertUnknown(BASE, 4096);
+            MemoryRegions.remove(BASE + 4096);
+            assertUnknown(BASE + 4096, 1);
+            assertTrue(MemoryRegions.contains(BASE, 1));
+        } finally {
+            MemoryRegions.remove(BASE);
+            MemoryRegions.remove(BASE + 4096);
+            MemoryRegions.remove(BASE + 8192);
+        }
+        assertUnknown(BASE, 1);
+    }
+}

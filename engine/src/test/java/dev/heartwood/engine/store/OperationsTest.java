@@ -1,0 +1,89 @@
+package dev.heartwood.engine.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class OperationsTest {
+    private static final int CAPACITY = 64 << 10;
+
+    private final Epochs epochs = new Epochs();
+    private final MemoryPool pool = MemoryPool.open(CAPACITY);
+    private final Operations operations = new Operations(epochs, pool);
+
+    @AfterEach
+    void everythingComesBack() {
+        operations.close();
+        assertEquals(0, pool.allocated());
+        pool.close();
+    }
+
+    @Test
+    void callsWaitForEachOthersMemory() throws Exception {
+        try (ExecutorService threads = Executors.newFixedThreadPool(6)) {
+            List<Future<?>> running = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                int bytes = i % 3 == 0 ? CAPACITY : i % 3 == 1 ? CAPACITY / 4 : 100;
+                running.add(threads.submit(() -> {
+                    for (int n = 0; n < 300; n++) {
+                        call(bytes);
+                    }
+                }));
+            }
+            for (Future<?> each : running) {
+                each.get();
+            }
+        }
+    }
+
+    private void call(int bytes) {
+        Operation operation = operations.begin();
+        try {
+            operation.require(bytes);
+            long address = operation.reserve(bytes);
+            byte mine = (byte) Thread.currentThread().threadId();
+            Memory.fill(address, bytes, mine);
+            assertEquals(mine, Memory.getByte(address + bytes - 1));
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Test
+    void scratchOfCallsThatAreOverIsNoObstacle() {
+        Operation[] many = new Operation[8];
+        for (int i = 0; i < many.length; i++) {
+            many[i] = operations.begin();
+            many[i].require(100);
+        }
+        for (Operation each : many) {
+            each.end();
+        }
+        call(CAPACITY);
+    }
+
+    @Test
+    void whatCallsDoNotHoldIsNotWaitedFor() {
+        long held = pool.allocate(CAPACITY / 2);
+        assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY));
+        call(CAPACITY / 2);
+        pool.free(held, CAPACITY / 2);
+        call(CAPACITY);
+    }
+
+    @Test
+    void whatCanNeverFitIsRefused() {
+        assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY + 1));
+    }
+}

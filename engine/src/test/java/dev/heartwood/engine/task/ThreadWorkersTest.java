@@ -1,0 +1,46 @@
+package dev.heartwood.engine.task;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class ThreadWorkersTest {
+    /** A log segment that found no space was reported by an exception, which ended the worker, until none was left to pack. */
+    @Test
+    void tasksThatThrowEndNoWorker() throws InterruptedException {
+        AtomicInteger reported = new AtomicInteger();
+        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> reported.incrementAndGet());
+        try (ThreadWorkers workers = new ThreadWorkers("test", 2)) {
+            for (int i = 0; i < 10; i++) {
+                workers.submit(Priority.SEAL, () -> {
+                    throw new IllegalStateException("a task that fails");
+                });
+            }
+            CountDownLatch done = new CountDownLatch(10);
+            for (int i = 0; i < 10; i++) {
+                workers.submit(Priority.IDLE, done::countDown);
+            }
+            done.await();
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before);
+        }
+        assertEquals(10, reported.get());
+    }
+
+    @Test
+    void delayedTasksRunWhenTheirTimeComesAndAreForgottenAtTheEnd() throws InterruptedException {
+        AtomicInteger ran = new AtomicInteger();
+        CountDownLatch done = new CountDownLatch(3);
+        ThreadWorkers workers = new ThreadWorkers("delayed", 1);
+        workers.submitLater(Priority.IDLE, Long.MAX_VALUE / 4, ran::incrementAndGet);
+        for (int delay : new int[] {3, 0, 2}) {
+            workers.submitLater(Priority.IDLE, delay * 1_000_000L, done::countDown);
+        }
+        done.await();
+        workers.close();
+        assertEquals(0, ran.get());
+    }
+}

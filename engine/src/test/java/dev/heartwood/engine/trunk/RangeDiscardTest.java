@@ -1,0 +1,111 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** A range that is discarded by reference is gone but for its edges, and nothing else is touched. */
+class RangeDiscardTest {
+    private static final long SEED = Long.getLong("heartwood.seed", 0x64697363L);
+    private static final String RERUN = "; rerun: -Dtest=RangeDiscardTest -Dheartwood.seed=" + SEED;
+    private static final int MEMTABLE_BYTES = 1 << 14;
+    private static final TreeShape SHAPE = TreeShape.of(4, MEMTABLE_BYTES);
+
+    private static String key(int number) {
+        return String.format("%08d", number);
+    }
+
+    private static Span span(int from, int to) {
+        return new Span(History.bytes(key(from)), History.bytes(key(to)));
+    }
+
+    @Test
+    void aDiscardedRangeGivesItsExtentsBack() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            int keys = 24_000;
+            for (int i = 0; i < keys; i++) {
+                tree.put(key(i), "v".repeat(100));
+                if (i % 120 == 119) {
+                    tree.pack();
+                    tree.settle(Urge.NEEDED);
+                }
+            }
+            tree.settle(Urge.IDLE);
+            tree.epochs.reclaim();
+            int before = tree.extents.allocatedCount();
+            long merged = tree.trunk.events().bytesWritten();
+
+            assertTrue(tree.trunk.discard(span(0, keys * 3 / 4)));
+            tree.epochs.reclaim();
+
+            assertEquals(merged, tree.trunk.events().bytesWritten(), "nothing is merged for it");
+            int after = tree.extents.allocatedCount();
+            assertTrue(after < before / 2, () -> before + " extents before, " + after + " after");
+            TreeMap<String, String> left = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
+            assertEquals(keys / 4, left.tailMap(key(keys * 3 / 4), true).size());
+            assertFalse(tree.trunk.discard(span(0, keys * 3 / 4)), "there is nothing left to let go of");
+            tree.releaseAll();
+        }
+    }
+
+    @Test
+    void otherKeysStayAndDiscardedOnesHaveTheirValueOrNone() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            int keys = 4_000;
+            TreeMap<String, String> expected = new TreeMap<>();
+            for (int round = 0; round < 200; round++) {
+                for (int i = 0; i < 100; i++) {
+                    String key = key(random.nextInt(keys));
+                    if (random.nextInt(4) == 0) {
+                        tree.delete(key);
+                        expected.remove(key);
+                    } else {
+                        String value = round + "-" + "v".repeat(random.nextInt(200));
+                        tree.put(key, value);
+                        expected.put(key, value);
+                    }
+                }
+                tree.pack();
+                if (random.nextInt(3) > 0) {
+                    tree.settle(Urge.NEEDED);
+                }
+                if (random.nextInt(6) == 0) {
+                    discard(tree, random, keys, expected);
+                }
+            }
+            tree.releaseAll();
+        }
+    }
+
+    /** Discards a range and takes what is left of it as what is expected from now on. */
+    private static void discard(
+            TrunkFixture tree, SplittableRandom random, int keys, TreeMap<String, String> expected) {
+        int from = random.nextInt(keys);
+        int to = from + 1 + random.nextInt(keys);
+        TreeMap<String, String> before = new TreeMap<>(expected);
+        CompactionPlan underWay = tree.trunk.plan(Urge.IDLE);
+        tree.trunk.discard(span(from, to));
+        if (underWay != null) {
+            // A merge whose input has been let go of meanwhile must not bring it back in other places.
+            Compactor.Result result = tree.compactor.run(underWay, tree.liveSnapshots(), 32);
+            tree.trunk.install(underWay, result.bundle(), result.mergedPosition());
+        }
+        tree.epochs.reclaim();
+        TreeMap<String, String> found = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
+        found.forEach((key, value) -> assertEquals(before.get(key), value, () -> "key " + key + RERUN));
+        before.forEach((key, value) -> {
+            boolean isInside = key.compareTo(key(from)) >= 0 && key.compareTo(key(to)) < 0;
+            assertTrue(isInside || found.containsKey(key), () -> "key " + key + " is gone" + RERUN);
+        });
+        expected.clear();
+        expected.putAll(found);
+    }
+}

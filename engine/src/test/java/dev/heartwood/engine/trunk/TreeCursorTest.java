@@ -1,0 +1,62 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.engine.base.Entries;
+import org.junit.jupiter.api.Test;
+
+class TreeCursorTest {
+    private static final TreeShape SHAPE = new TreeShape(8, 8, 1 << 20, 1 << 20, 1 << 20);
+    private static final int MEMTABLES = 6;
+    private static final int KEYS = 3000;
+
+    /**
+     * Opening the runs of a leaf looks for the leaf's keys in them, which may read. When that failed, the runs opened before stayed
+     * open, and a seek after it used closed ones.
+     */
+    @Test
+    void aReadThatFailsWhileALeafIsOpenedLeavesNothingOpen() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            for (int i = 0; i < MEMTABLES * KEYS; i++) {
+                tree.put("key" + (i * 7919L % 1_000_003), "v".repeat(60));
+                if (i % KEYS == KEYS - 1) {
+                    tree.pack();
+                }
+            }
+            tree.trunk.balanceQuiet(CompactionPolicy.Urge.IDLE);
+            tree.storage.file().writeBackAll();
+            NodePlace root = tree.images.write(tree.trunk.version(), 1);
+            TrunkImages.Found found = new TrunkImages.Found(root.pages(), root.generation(), 1, tree.trunk.nextId());
+            int failures = 0;
+            for (int read = 1; read < 40; read++) {
+                try (TrunkFixture cold = new TrunkFixture(tree.device, found, SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+                    failures += failAndGoOn(tree, cold, read);
+                    cold.releaseAll();
+                }
+            }
+            assertTrue(failures > MEMTABLES, failures + " failures");
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+
+    private static int failAndGoOn(TrunkFixture tree, TrunkFixture cold, int read) {
+        int failures = 0;
+        try (TreeCursor cursor = cold.cursor(cold.trunk.version())) {
+            tree.device.failingRead = read;
+            try {
+                cold.seek(cursor, "key5");
+            } catch (CorruptionException e) {
+                failures++;
+            }
+            tree.device.failingRead = 0;
+            cold.seek(cursor, "key5");
+            assertTrue(cursor.valid());
+        }
+        assertEquals(
+                tree.history.at(Entries.NEWEST), cold.scan(cold.trunk.version(), Entries.NEWEST, null, true));
+        return failures;
+    }
+}

@@ -1,0 +1,251 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Collapses random versions and compares what every live snapshot and the newest reader see before and after. */
+class VersionCollapserPropertyTest {
+    private static final String SEED = "heartwood.seed";
+    private static final int ROUNDS = 4000;
+    private static final int SCRATCH_BYTES = 4096;
+
+    @Test
+    void whatAnyReaderSeesStaysAndNothingNeedlessIsKept() {
+        long first = Long.getLong(SEED, System.nanoTime());
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            long scratch = pool.allocate(2 * SCRATCH_BYTES);
+            for (long seed = first; seed < first + ROUNDS; seed++) {
+                try {
+                    new Round(new SplittableRandom(seed), scratch).run();
+                } catch (RuntimeException | AssertionError e) {
+                    throw new AssertionError("rerun: -Dtest=VersionCollapserPropertyTest -D" + SEED + "=" + seed, e);
+                }
+            }
+            pool.free(scratch, 2 * SCRATCH_BYTES);
+        }
+    }
+
+    private static final class Round {
+        private final SplittableRandom random;
+        private final long scratch;
+        private final TreeSet<Long> snapshots = new TreeSet<>();
+        private final boolean bottom;
+        private final boolean throwing;
+
+        Round(SplittableRandom random, long scratch) {
+            this.random = random;
+            this.scratch = scratch;
+            this.bottom = random.nextBoolean();
+            this.throwing = random.nextInt(8) == 0;
+        }
+
+        void run() {
+            int span = random.nextInt(5, 40);
+            for (int i = random.nextInt(5); i > 0; i--) {
+                snapshots.add(random.nextLong(1, span));
+            }
+            TreeMap<String, List<History.Version>> below = new TreeMap<>();
+            TreeMap<String, List<History.Version>> input = new TreeMap<>();
+            int inputFrom = bottom ? 1 : span / 3;
+            for (long sequence = 1; sequence <= span; sequence++) {
+                String key = "k".repeat(random.nextInt(5));
+                TreeMap<String, List<History.Version>> to = sequence < inputFrom ? below : input;
+                to.computeIfAbsent(key, k -> new ArrayList<>()).addFirst(version(sequence));
+            }
+            TreeMap<String, List<History.Version>> output = collapse(input);
+            TreeSet<Long> readers = new TreeSet<>(snapshots);
+            readers.add(Entries.NEWEST);
+            for (String key : input.keySet()) {
+                List<History.Version> older = below.getOrDefault(key, List.of());
+                List<History.Version> kept = output.getOrDefault(key, List.of());
+                for (long reader : readers) {
+                    String before = History.fold(joined(input.get(key), older), reader);
+                    String after = History.fold(joined(kept, older), reader);
+                    assertEquals(before, after, () -> reader + " of " + input + " over " + older + " became " + kept);
+                }
+                checkNeeded(input.get(key), kept);
+            }
+            assertTrue(input.keySet().containsAll(output.keySet()), "keys out of nothing");
+        }
+
+        private History.Version version(long sequence) {
+            return switch (random.nextInt(4)) {
+                case 0 -> new History.Version(sequence, Entries.DELETE, "");
+                case 1 -> new History.Version(sequence, Entries.PUT, sequence + ";");
+                default -> new History.Version(sequence, Entries.MERGE, "+" + sequence + ";");
+            };
+        }
+
+        private static List<History.Version> joined(List<History.Version> younger, List<History.Version> older) {
+            List<History.Version> all = new ArrayList<>(younger);
+            all.addAll(older);
+            return all;
+        }
+
+        /** One entry for each group of versions that the same readers see, and none that hides nothing. */
+        private void checkNeeded(List<History.Version> input, List<History.Version> kept) {
+            for (int i = 1; i < kept.size(); i++) {
+                assertTrue(kept.get(i - 1).sequence() > kept.get(i).sequence(), () -> "order of " + kept);
+            }
+            if (throwing) {
+                return;
+            }
+            assertTrue(kept.size() <= snapshots.size() + 1, () -> kept + " for snapshots " + snapshots);
+            if (snapshots.isEmpty() && bottom) {
+                boolean gone = History.fold(input, Entries.NEWEST) == null;
+                assertEquals(gone ? 0 : 1, kept.size(), () -> kept + " of " + input);
+                assertTrue(gone || kept.getFirst().kind() == Entries.PUT, () -> kept + " of " + input);
+            }
+        }
+
+        private TreeMap<String, List<History.Version>> collapse(TreeMap<String, List<History.Version>> input) {
+            long[] live = snapshots.stream().mapToLong(Long::longValue).toArray();
+            MergeOperator operator = throwing ? new Throwing() : new History.Append(true);
+            Sink sink = new Sink();
+            VersionCollapser collapser = new VersionCollapser(live, bottom, operator, null, new TrunkEvents());
+            collapser.run(new ListCursor(input, scratch), sink, scratch + SCRATCH_BYTES);
+            return sink.output;
+        }
+    }
+
+    private static final class Throwing implements MergeOperator {
+        @Override
+        public String name() {
+            return "throwing";
+        }
+
+        @Override
+        public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
+            throw new IllegalStateException("the operator of a user");
+        }
+    }
+
+    private static final class Sink implements EntrySink {
+        final TreeMap<String, List<History.Version>> output = new TreeMap<>();
+
+        @Override
+        public void addCurrent(EntryCursor cursor, long sequence) {
+            byte[] value = Memory.bytes(cursor.valueAddress(), cursor.valueLength());
+            add(Memory.bytes(cursor.keyAddress(), cursor.keyLength()), sequence, cursor.kind(), value);
+        }
+
+        @Override
+        public void add(byte[] key, long sequence, byte kind, byte[] value) {
+            String name = History.string(key);
+            assertTrue(output.isEmpty() || output.lastKey().compareTo(name) <= 0, "keys out of order");
+            output.computeIfAbsent(name, k -> new ArrayList<>())
+                    .add(new History.Version(sequence, kind, History.string(value)));
+        }
+    }
+
+    /** Walks a map forward. */
+    private static final class ListCursor implements EntryCursor {
+        private record Entry(String key, History.Version version) {}
+
+        private final List<Entry> entries = new ArrayList<>();
+        private final long scratch;
+        private int at;
+
+        ListCursor(TreeMap<String, List<History.Version>> input, long scratch) {
+            input.forEach((key, versions) -> versions.forEach(version -> entries.add(new Entry(key, version))));
+            this.scratch = scratch;
+        }
+
+        private void load() {
+            if (valid()) {
+                Memory.copyFrom(History.bytes(key()), 0, scratch, keyLength());
+                Memory.copyFrom(History.bytes(version().value()), 0, scratch + keyLength(), valueLength());
+            }
+        }
+
+        private String key() {
+            return entries.get(at).key;
+        }
+
+        private History.Version version() {
+            return entries.get(at).version;
+        }
+
+        @Override
+        public boolean valid() {
+            return at < entries.size();
+        }
+
+        @Override
+        public void seekFirst() {
+            at = 0;
+            load();
+        }
+
+        @Override
+        public void next() {
+            at++;
+            load();
+        }
+
+        @Override
+        public void seekLast() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void seek(long keyAddress, int keyLength) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void seekBefore(long keyAddress, int keyLength) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void previous() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public long keyAddress() {
+            return scratch;
+        }
+
+        @Override
+        public int keyLength() {
+            return key().length();
+        }
+
+        @Override
+        public long sequence() {
+            return version().sequence();
+        }
+
+        @Override
+        public byte kind() {
+            return version().kind();
+        }
+
+        @Override
+        public long valueAddress() {
+            return valueLength() == 0 ? 0 : scratch + keyLength();
+        }
+
+        @Override
+        public int valueLength() {
+            return version().value().length();
+        }
+
+        @Override
+        public void close() {}
+    }
+}
