@@ -1,0 +1,136 @@
+package dev.heartwood.bench;
+
+import dev.heartwood.bench.engine.EngineKind;
+import dev.heartwood.bench.process.DataSet;
+import dev.heartwood.bench.process.EngineClient;
+import dev.heartwood.bench.process.EngineClient.EngineFailure;
+import dev.heartwood.bench.process.PhaseResult;
+import dev.heartwood.bench.workload.Phase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * One run of the benchmark. Phase by phase and thread count by thread count, the engines take turns; who begins
+ * changes from turn to turn. An engine that fails is left out of what follows.
+ */
+final class Bench {
+    private final BenchOptions options;
+    private final Progress progress;
+    private final List<PhaseResult> results = new ArrayList<>();
+    /** The engines that run; read by the shutdown hook too. */
+    private final List<EngineClient> clients = new CopyOnWriteArrayList<>();
+
+    private boolean clean = true;
+
+    Bench(BenchOptions options, Progress progress) {
+        this.options = options;
+        this.progress = progress;
+    }
+
+    /** Runs everything; whether no engine failed. */
+    boolean run() throws IOException, InterruptedException {
+        Path directory = options.directory();
+        boolean deleteAtEnd = options.directory == null;
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new IOException("cannot make the directory " + directory + " (choose another with --dir): " + e, e);
+        }
+        Thread hook = Thread.ofPlatform().unstarted(() -> endInHaste(deleteAtEnd));
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            start();
+            int turn = 0;
+            for (Phase phase : options.phases) {
+                for (int threads : options.threads) {
+                    turn(phase, threads, turn++);
+                }
+            }
+            quit();
+        } finally {
+            Runtime.getRuntime().removeShutdownHook(hook);
+            endInHaste(deleteAtEnd);
+        }
+        return clean;
+    }
+
+    List<PhaseResult> results() {
+        return results;
+    }
+
+    private void start() throws IOException {
+        for (EngineKind kind : options.engines) {
+            try {
+                clients.add(EngineClient.start(
+                        kind, options.settings(kind), options.verification(), options.seed, progress::print));
+            } catch (EngineFailure e) {
+                fail(e);
+            }
+        }
+        progress.plan(options, clients.size());
+    }
+
+    private void turn(Phase phase, int threads, int turn) throws IOException {
+        List<EngineClient> order = new ArrayList<>(clients);
+        if (!order.isEmpty()) {
+            Collections.rotate(order, -turn % order.size());
+        }
+        for (EngineClient client : order) {
+            try {
+                measure(client, phase, threads);
+            } catch (EngineFailure e) {
+                fail(e);
+                client.close();
+                clients.remove(client);
+            }
+        }
+    }
+
+    private void measure(EngineClient client, Phase phase, int threads) throws IOException, EngineFailure {
+        progress.begin(client.kind(), phase, threads);
+        PhaseResult result = client.run(phase, threads, options.seconds, progress::update);
+        results.add(result);
+        progress.end(result);
+        if (phase.mix().writes()) {
+            progress.beginSettling(client.kind(), phase);
+            PhaseResult settled = client.settle();
+            results.add(settled);
+            progress.end(settled);
+        }
+        if (options.stats) {
+            client.describe().forEach(progress::print);
+        }
+    }
+
+    private void fail(EngineFailure failure) {
+        clean = false;
+        progress.print(failure.getMessage());
+    }
+
+    private void quit() throws IOException, InterruptedException {
+        for (EngineClient client : clients) {
+            try {
+                client.quit();
+            } catch (EngineFailure e) {
+                fail(e);
+            }
+        }
+    }
+
+    private void endInHaste(boolean delete) {
+        clients.forEach(EngineClient::close);
+        if (delete) {
+            try {
+                DataSet.deleteAll(options.directory());
+            } catch (UncheckedIOException e) {
+                progress.print("could not delete " + options.directory() + ": " + e.getMessage());
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package dev.heartwood.bench;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.bench.engine.EngineKind;
+import dev.heartwood.bench.process.EngineClient.EngineFailure;
+import dev.heartwood.bench.process.PhaseResult;
+import dev.heartwood.bench.report.HtmlReport;
+import dev.heartwood.bench.report.JsonReport;
+import dev.heartwood.bench.report.RunFacts;
+import dev.heartwood.bench.report.TextReport;
+import dev.heartwood.bench.workload.Phase;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** The benchmark's main program. */
+public final class Main {
+    private static final int DONE = 0;
+    private static final int FAILED = 1;
+    private static final int BAD_OPTION = 2;
+
+    private Main() {}
+
+    /** Runs the benchmark and exits with its code. */
+    public static void main(String[] arguments) {
+        System.exit(run(arguments, System.out, System.err));
+    }
+
+    static int run(String[] arguments, PrintStream out, PrintStream err) {
+        BenchOptions options = new BenchOptions();
+        CommandLine commandLine = commandLine(options);
+        try {
+            commandLine.parseArgs(arguments);
+            if (options.help) {
+                commandLine.usage(out);
+                return DONE;
+            }
+            options.check();
+        } catch (ParameterException | IllegalArgumentException e) {
+            err.println("heartwood bench: " + e.getMessage());
+            err.println("Try 'heartwood bench --help'.");
+            return BAD_OPTION;
+        }
+        try {
+            return measure(options, out, err);
+        } catch (IOException | EngineFailure | IllegalStateException e) {
+            err.println("heartwood bench: " + e.getMessage());
+            return FAILED;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return FAILED;
+        }
+    }
+
+    /** The parser; every kind of value prints its own message when it is wrong. */
+    static CommandLine commandLine(BenchOptions options) {
+        return new CommandLine(options)
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(EngineKind.class, text -> converted(() -> EngineKind.parse(text)))
+                .registerConverter(Phase.class, text -> converted(() -> Phase.parse(text)))
+                .registerConverter(ByteSize.class, text -> converted(() -> ByteSize.parse(text)))
+                .registerConverter(BenchOptions.Count.class, text -> converted(() -> BenchOptions.Count.parse(text)));
+    }
+
+    private static <T> T converted(Supplier<T> parse) {
+        try {
+            return parse.get();
+        } catch (IllegalArgumentException e) {
+            throw new CommandLine.TypeConversionException(e.getMessage());
+        }
+    }
+
+    private static int measure(BenchOptions options, PrintStream out, PrintStream err)
+            throws IOException, EngineFailure, InterruptedException {
+        for (Path file : new Path[] {options.json, options.html}) {
+            if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
+                throw new IOException("cannot write " + file + ": there is no such directory");
+            }
+        }
+        RunFacts facts = RunFacts.of(options.settings(options.engines.getFirst()), options.engines);
+        out.println(facts.headline());
+        Bench bench = new Bench(
+                options,
+                new Progress(err, System.console() != null && System.console().isTerminal()));
+        boolean clean = bench.run();
+        List<PhaseResult> results = bench.results();
+        out.print(new TextReport(results).text());
+        if (options.json != null) {
+            Files.writeString(options.json, JsonReport.of(results));
+        }
+        if (options.html != null) {
+            Files.writeString(options.html, new HtmlReport(facts, results).page());
+        }
+        boolean right = results.stream().noneMatch(r -> r.faults().any());
+        if (!right) {
+            err.println("heartwood bench: there were missing or wrong values");
+        }
+        return clean && right ? DONE : FAILED;
+    }
+}

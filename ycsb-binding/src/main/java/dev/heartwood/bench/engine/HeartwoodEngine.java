@@ -1,0 +1,100 @@
+package dev.heartwood.bench.engine;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Cursor;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import java.lang.foreign.MemorySegment;
+
+/** Heartwood through its own interface: segments everywhere, a new cursor per scan. */
+final class HeartwoodEngine implements Engine {
+    private final KeyValueStore store;
+
+    HeartwoodEngine(EngineSettings settings) {
+        this(Heartwood.open(settings.directory(), options(settings)));
+    }
+
+    HeartwoodEngine(KeyValueStore store) {
+        this.store = store;
+    }
+
+    /** The options of a store for these settings. */
+    static StoreOptions options(EngineSettings settings) {
+        StoreOptions.Builder builder = StoreOptions.builder()
+                .memory(new ByteSize(settings.memoryBytes()))
+                .durability(settings.durability())
+                .device(settings.device())
+                .freeSpace(StoreOptions.FreeSpace.RETURN);
+        settings.options().forEach(builder::set);
+        return builder.build();
+    }
+
+    @Override
+    public Session session(RecordBuffer buffer, Access access) {
+        return new HeartwoodSession(store, buffer);
+    }
+
+    @Override
+    public void sync() {
+        store.sync();
+    }
+
+    @Override
+    public void settle() {
+        store.settle();
+        store.checkpoint();
+    }
+
+    @Override
+    public String describe() {
+        return store.stats().toString().replace(", ", "\n  ");
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    private record HeartwoodSession(KeyValueStore store, RecordBuffer buffer) implements Session {
+        @Override
+        public void put() {
+            store.put(buffer.key(), buffer.value());
+        }
+
+        @Override
+        public int get() {
+            return (int) store.get(buffer.key(), buffer.result());
+        }
+
+        @Override
+        public void delete() {
+            store.delete(buffer.key());
+        }
+
+        @Override
+        public int scan(int records, ScanVisitor visitor) {
+            int visited = 0;
+            try (Cursor cursor = store.cursor(KeyRange.all())) {
+                boolean onEntry = cursor.seek(buffer.key());
+                while (onEntry && visited < records) {
+                    copy(cursor.keySegment(), buffer.scannedKey());
+                    visitor.record(copy(cursor.valueSegment(), buffer.result()));
+                    visited++;
+                    onEntry = visited < records && cursor.next();
+                }
+            }
+            return visited;
+        }
+
+        private static int copy(MemorySegment from, MemorySegment to) {
+            long length = from.byteSize();
+            MemorySegment.copy(from, 0, to, 0, Math.min(length, to.byteSize()));
+            return (int) length;
+        }
+
+        @Override
+        public void close() {}
+    }
+}

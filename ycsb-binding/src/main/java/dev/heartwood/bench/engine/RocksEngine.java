@@ -1,0 +1,213 @@
+package dev.heartwood.bench.engine;
+
+import dev.heartwood.Durability;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.locks.LockSupport;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.Cache;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DataBlockIndexType;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.HyperClockCache;
+import org.rocksdb.Options;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WriteBufferManager;
+import org.rocksdb.WriteOptions;
+
+/** RocksDB, tuned as the package note says. */
+final class RocksEngine implements Engine {
+    private static final long MEMTABLE_BYTES_MAX = 64 << 20;
+    private static final long MEMTABLE_BYTES_MIN = 1 << 20;
+    private static final long POLL_NANOS = 20_000_000;
+
+    private final RocksDB database;
+    private final ReadOptions readOptions;
+    private final WriteOptions writeOptions;
+    private final boolean logged;
+    /** Everything native, in the order of opening; closed in reverse. */
+    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+
+    RocksEngine(EngineSettings settings) {
+        RocksDB.loadLibrary();
+        logged = settings.durability() != Durability.NONE;
+        readOptions = keep(new ReadOptions());
+        writeOptions =
+                keep(new WriteOptions().setDisableWAL(!logged).setSync(settings.durability() == Durability.SYNC));
+        Options options = options(settings);
+        try {
+            database = keep(RocksDB.open(options, settings.directory().toString()));
+        } catch (RocksDBException e) {
+            throw new EngineException("open", e);
+        }
+    }
+
+    private <T extends AutoCloseable> T keep(T closeable) {
+        opened.push(closeable);
+        return closeable;
+    }
+
+    private Options options(EngineSettings settings) {
+        boolean fits = settings.fits();
+        int memtables = fits ? 4 : 2;
+        long memtableBytes = Math.clamp(settings.memoryBytes() / 4, MEMTABLE_BYTES_MIN, MEMTABLE_BYTES_MAX);
+        Cache cache = keep(new HyperClockCache(settings.memoryBytes(), 0, -1, false));
+        return keep(new Options()
+                .setCreateIfMissing(true)
+                .setWriteBufferSize(memtableBytes)
+                .setMaxWriteBufferNumber(memtables)
+                .setWriteBufferManager(keep(new WriteBufferManager(memtables * memtableBytes, cache)))
+                .setMaxBytesForLevelBase(4 * memtableBytes)
+                .setTargetFileSizeBase(Math.max(8 << 20, memtableBytes))
+                .setLevelCompactionDynamicLevelBytes(true)
+                .setMaxBackgroundJobs(2)
+                .setCompressionType(CompressionType.NO_COMPRESSION)
+                .setMaxOpenFiles(-1)
+                .setUseDirectReads(!fits)
+                .setUseDirectIoForFlushAndCompaction(!fits)
+                .setTableFormatConfig(new BlockBasedTableConfig()
+                        .setBlockCache(cache)
+                        .setFilterPolicy(keep(new BloomFilter(10)))
+                        .setWholeKeyFiltering(true)
+                        .setBlockSize(4 << 10)
+                        .setDataBlockIndexType(DataBlockIndexType.kDataBlockBinaryAndHash)
+                        .setFormatVersion(6)
+                        .setCacheIndexAndFilterBlocks(!fits)
+                        .setPinL0FilterAndIndexBlocksInCache(!fits)));
+    }
+
+    @Override
+    public Session session(RecordBuffer buffer, Access access) {
+        return new RocksSession(buffer);
+    }
+
+    @Override
+    public void sync() {
+        try {
+            if (logged) {
+                database.syncWal();
+            } else {
+                flush();
+            }
+        } catch (RocksDBException e) {
+            throw new EngineException("sync", e);
+        }
+    }
+
+    private void flush() throws RocksDBException {
+        try (FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
+            database.flush(options);
+        }
+    }
+
+    @Override
+    public void settle() throws InterruptedException {
+        try {
+            flush();
+            while (database.getLongProperty("rocksdb.compaction-pending") > 0
+                    || database.getLongProperty("rocksdb.num-running-compactions") > 0
+                    || database.getLongProperty("rocksdb.num-running-flushes") > 0) {
+                if (Thread.interrupted()) {
+                    throw new InterruptedException();
+                }
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+            sync();
+        } catch (RocksDBException e) {
+            throw new EngineException("settle", e);
+        }
+    }
+
+    @Override
+    public String describe() {
+        try {
+            return database.getProperty("rocksdb.stats");
+        } catch (RocksDBException e) {
+            throw new EngineException("describe", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        for (AutoCloseable closeable : opened) {
+            try {
+                closeable.close();
+            } catch (Exception e) {
+                throw new EngineException("close", e);
+            }
+        }
+        opened.clear();
+    }
+
+    private final class RocksSession implements Session {
+        private final RecordBuffer buffer;
+        private RocksIterator iterator;
+
+        RocksSession(RecordBuffer buffer) {
+            this.buffer = buffer;
+        }
+
+        @Override
+        public void put() {
+            try {
+                database.put(writeOptions, buffer.keyBuffer(), buffer.valueBuffer());
+            } catch (RocksDBException e) {
+                throw new EngineException("put", e);
+            }
+        }
+
+        @Override
+        public int get() {
+            try {
+                return database.get(readOptions, buffer.keyBuffer(), buffer.resultBuffer());
+            } catch (RocksDBException e) {
+                throw new EngineException("get", e);
+            }
+        }
+
+        @Override
+        public void delete() {
+            try {
+                database.delete(writeOptions, buffer.keyBuffer());
+            } catch (RocksDBException e) {
+                throw new EngineException("delete", e);
+            }
+        }
+
+        @Override
+        public int scan(int records, ScanVisitor visitor) {
+            try {
+                if (iterator == null) {
+                    iterator = database.newIterator(readOptions);
+                } else {
+                    iterator.refresh();
+                }
+                int visited = 0;
+                iterator.seek(buffer.keyBuffer());
+                while (visited < records && iterator.isValid()) {
+                    iterator.key(buffer.scannedKeyBuffer());
+                    visitor.record(iterator.value(buffer.resultBuffer()));
+                    visited++;
+                    if (visited < records) {
+                        iterator.next();
+                    }
+                }
+                iterator.status();
+                return visited;
+            } catch (RocksDBException e) {
+                throw new EngineException("scan", e);
+            }
+        }
+
+        @Override
+        public void close() {
+            if (iterator != null) {
+                iterator.close();
+            }
+        }
+    }
+}

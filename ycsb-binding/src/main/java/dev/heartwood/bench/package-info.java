@@ -1,0 +1,16 @@
+/**
+ * {@code heartwood bench}: measures Heartwood beside RocksDB, LMDB and MVStore. This package reads the command
+ * line and drives the run; the layers beneath it, highest first, are {@code report}, {@code process}, {@code
+ * engine} and {@code workload}.
+ *
+ * <p>Invariants:
+ *
+ * <ol>
+ *   <li>One fresh JVM per engine for the whole run, and one engine at work at a time.
+ *   <li>After every phase that writes, the engine settles, and the settling is timed and counted as a row of
+ *       its own; so no engine pays for another's debts and none hides its own.
+ *   <li>The driver opens no store: it starts processes, passes commands and adds up what they answer.
+ *   <li>Nothing is deleted but what the benchmark made.
+ * </ol>
+ */
+package dev.heartwood.bench;

@@ -1,0 +1,164 @@
+package dev.heartwood.bench.process;
+
+import dev.heartwood.bench.engine.EngineSettings;
+import java.io.IOException;
+import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Properties;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * A store on disk and the file beside it that tells what is in it: how many records, of which shape. That file
+ * also says that the benchmark made the store and may delete it.
+ */
+public final class DataSet {
+    private static final String NOTE_SUFFIX = ".properties";
+
+    private final Path directory;
+    private final Path note;
+    private final String shape;
+
+    DataSet(EngineSettings settings) {
+        this(settings.directory(), settings.keyBytes() + "+" + settings.valueBytes());
+    }
+
+    private DataSet(Path directory, String shape) {
+        this.directory = directory;
+        this.shape = shape;
+        note = directory.resolveSibling(directory.getFileName() + NOTE_SUFFIX);
+    }
+
+    /**
+     * Deletes every store in {@code parent} that the benchmark made, and {@code parent} when nothing else is in
+     * it.
+     */
+    public static void deleteAll(Path parent) {
+        if (!Files.isDirectory(parent)) {
+            return;
+        }
+        try (Stream<Path> entries = Files.list(parent)) {
+            for (Path entry : entries.toList()) {
+                String name = entry.getFileName().toString();
+                if (name.endsWith(NOTE_SUFFIX) && isNote(entry)) {
+                    String store = name.substring(0, name.length() - NOTE_SUFFIX.length());
+                    new DataSet(parent.resolve(store), "").delete();
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        parent.toFile().delete();
+    }
+
+    /** Records that a load has completed, and inserts since; 0 when there are none of this shape. */
+    long records() {
+        if (!Files.exists(note)) {
+            return 0;
+        }
+        Properties properties = read(note);
+        return shape.equals(properties.getProperty("shape")) ? Long.parseLong(properties.getProperty("records")) : 0;
+    }
+
+    private static Properties read(Path file) {
+        Properties properties = new Properties();
+        try (Reader reader = Files.newBufferedReader(file)) {
+            properties.load(reader);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return properties;
+    }
+
+    private static boolean isNote(Path file) {
+        return read(file).stringPropertyNames().equals(Set.of("shape", "records"));
+    }
+
+    /** Notes that the store holds records 0 to {@code records} - 1. */
+    void note(long records) {
+        Properties properties = new Properties();
+        properties.setProperty("shape", shape);
+        properties.setProperty("records", Long.toString(records));
+        try (Writer writer = Files.newBufferedWriter(note)) {
+            properties.store(writer, "made by heartwood bench, which may delete the directory of this name");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * Makes an empty directory, deleting what an earlier run left.
+     *
+     * @throws IllegalStateException when something is there that the benchmark did not make
+     */
+    void makeEmpty() {
+        delete();
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        note(0);
+    }
+
+    /** Deletes the store and the note, when the benchmark made them. */
+    void delete() {
+        try {
+            if (Files.exists(directory) && !Files.exists(note) && !isEmpty()) {
+                throw new IllegalStateException(directory + " is not empty and was not made by this benchmark");
+            }
+            if (Files.exists(directory)) {
+                for (Path path : contents()) {
+                    Files.delete(path);
+                }
+            }
+            Files.deleteIfExists(note);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private boolean isEmpty() throws IOException {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.findAny().isEmpty();
+        }
+    }
+
+    private List<Path> contents() throws IOException {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            return paths.sorted(Comparator.reverseOrder()).toList();
+        }
+    }
+
+    /** Space the store takes, holes not counted. */
+    long diskBytes() throws InterruptedException {
+        try {
+            Process du = new ProcessBuilder("du", "-sk", directory.toString())
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String answer = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (du.waitFor() == 0) {
+                return Long.parseLong(answer.substring(0, answer.indexOf('\t'))) << 10;
+            }
+            return fileLengths();
+        } catch (IOException withoutDu) {
+            return fileLengths();
+        }
+    }
+
+    private long fileLengths() {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            return paths.filter(Files::isRegularFile)
+                    .mapToLong(p -> p.toFile().length())
+                    .sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package dev.heartwood.bench.process;
+
+import dev.heartwood.bench.engine.EngineKind;
+import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.workload.Phase;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+
+/** The driver's end of the line to an engine's process. Belongs to one thread. */
+public final class EngineClient implements AutoCloseable {
+    /** An engine's process refused a command or died. */
+    public static final class EngineFailure extends Exception {
+        private static final long serialVersionUID = 1;
+
+        EngineFailure(String message) {
+            super(message);
+        }
+    }
+
+    private static final long QUIT_MINUTES_MAX = 10;
+
+    private final EngineKind kind;
+    private final Process process;
+    private final PrintStream commands;
+    private final BufferedReader answers;
+    private final Thread errors;
+
+    private EngineClient(EngineKind kind, Process process, Consumer<String> log) {
+        this.kind = kind;
+        this.process = process;
+        commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
+        answers = process.inputReader(StandardCharsets.UTF_8);
+        errors = Thread.ofVirtual().start(() -> relay(process.errorReader(StandardCharsets.UTF_8), log));
+    }
+
+    private void relay(BufferedReader lines, Consumer<String> log) {
+        try {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                log.accept(kind + ": " + line);
+            }
+        } catch (IOException killed) {
+            // The stream closes under its reader when the process is killed; there is nothing more to relay.
+            return;
+        }
+    }
+
+    /**
+     * Starts a process.
+     *
+     * @param verify whether every byte that is read is to be checked, or its length only
+     * @param log shown what the process prints
+     * @throws EngineFailure when it does not come up
+     */
+    public static EngineClient start(
+            EngineKind kind, EngineSettings settings, Verification verify, long seed, Consumer<String> log)
+            throws IOException, EngineFailure {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("--enable-native-access=ALL-UNNAMED");
+        command.addAll(kind.jvmArguments(settings));
+        command.addAll(furtherJvmArguments());
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(EngineProcess.class.getName());
+        command.add(kind.toString());
+        command.add(verify == Verification.ON ? "EVERYTHING" : "LENGTH");
+        command.add(Long.toString(seed));
+        command.addAll(settings.toArguments());
+        EngineClient client = new EngineClient(kind, new ProcessBuilder(command).start(), log);
+        client.await("ready", operations -> {}, line -> {});
+        return client;
+    }
+
+    /** The flags that the launcher gives to its own JVM too, for profilers and the like. */
+    private static List<String> furtherJvmArguments() {
+        String flags = System.getenv().getOrDefault("HEARTWOOD_JAVA_OPTS", "").strip();
+        return flags.isEmpty() ? List.of() : List.of(flags.split("\\s+"));
+    }
+
+    /** Whether values that are read are compared with what was written. */
+    public enum Verification {
+        /** Every byte. */
+        ON,
+        /** The length only. */
+        OFF
+    }
+
+    /** The engine at the other end. */
+    public EngineKind kind() {
+        return kind;
+    }
+
+    /** Runs a phase; {@code progress} is told the operations completed so far. */
+    public PhaseResult run(Phase phase, int threads, int seconds, LongConsumer progress)
+            throws IOException, EngineFailure {
+        commands.println("run " + phase + " " + threads + " " + seconds);
+        return PhaseResult.parse(await("result", progress, line -> {}));
+    }
+
+    /** Lets the engine finish the work that the last phase has caused. */
+    public PhaseResult settle() throws IOException, EngineFailure {
+        commands.println("settle");
+        return PhaseResult.parse(await("result", operations -> {}, line -> {}));
+    }
+
+    /** What the engine tells about itself. */
+    public List<String> describe() throws IOException, EngineFailure {
+        commands.println("describe");
+        List<String> lines = new ArrayList<>();
+        await("done", operations -> {}, lines::add);
+        return lines;
+    }
+
+    /** Reads answers until one of {@code kindOfAnswer} comes; its text. */
+    private String await(String kindOfAnswer, LongConsumer progress, Consumer<String> text)
+            throws IOException, EngineFailure {
+        for (String line = answers.readLine(); line != null; line = answers.readLine()) {
+            if (!line.startsWith(EngineProcess.MARK)) {
+                continue;
+            }
+            String answer = line.substring(EngineProcess.MARK.length());
+            String word = answer.split(" ", 2)[0];
+            String rest = answer.substring(Math.min(answer.length(), word.length() + 1));
+            switch (word) {
+                case "progress" -> progress.accept(Long.parseLong(rest));
+                case "text" -> text.accept(rest);
+                case "error" -> throw new EngineFailure(kind + ": " + rest);
+                default -> {
+                    if (word.equals(kindOfAnswer)) {
+                        return rest;
+                    }
+                    throw new EngineFailure(kind + ": expected '" + kindOfAnswer + "' and got '" + answer + "'");
+                }
+            }
+        }
+        throw new EngineFailure(kind + ": its process ended" + exitCode());
+    }
+
+    private String exitCode() {
+        try {
+            return process.waitFor(1, TimeUnit.SECONDS) ? " with exit code " + process.exitValue() : "";
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return "";
+        }
+    }
+
+    /** Ends the process in order, and waits until it has ended. */
+    public void quit() throws IOException, EngineFailure, InterruptedException {
+        if (!process.isAlive()) {
+            return;
+        }
+        commands.println("quit");
+        await("done", operations -> {}, line -> {});
+        process.waitFor(QUIT_MINUTES_MAX, TimeUnit.MINUTES);
+        errors.join();
+    }
+
+    /** Kills the process if it still runs, and waits for its end. Idempotent; safe from any thread. */
+    @Override
+    public void close() {
+        process.destroyForcibly().onExit().join();
+    }
+}

@@ -1,0 +1,162 @@
+package dev.heartwood.bench.process;
+
+import dev.heartwood.bench.engine.Engine;
+import dev.heartwood.bench.engine.EngineKind;
+import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.workload.InsertSequence;
+import dev.heartwood.bench.workload.Phase;
+import java.io.IOException;
+import java.util.concurrent.ExecutionException;
+import java.util.function.LongConsumer;
+
+/**
+ * Keeps one engine's store open between phases. Belongs to one thread.
+ *
+ * <p>There are two stores: that of the load, on which all phases work, and that of a sequential load, which is
+ * deleted when the next phase wants the other.
+ */
+final class EngineHost implements AutoCloseable {
+    private static final String SEQUENTIAL_SUFFIX = "-sequential";
+
+    private final EngineKind kind;
+    private final EngineSettings loaded;
+    private final EngineSettings sequential;
+    private final PhaseTask.Checking checking;
+    private final long seed;
+    private int phasesRun;
+    private Engine engine;
+    private EngineSettings open;
+    private InsertSequence inserts;
+    /** The result of the last phase, which a settling is added to. */
+    private PhaseResult last;
+    /** Bytes of keys and values that the last phase wrote. */
+    private long userBytesWritten;
+
+    EngineHost(EngineKind kind, EngineSettings settings, PhaseTask.Checking checking, long seed) {
+        this.kind = kind;
+        this.checking = checking;
+        this.seed = seed;
+        loaded = settings;
+        sequential = settings.in(settings.directory().resolveSibling(kind + SEQUENTIAL_SUFFIX));
+    }
+
+    /**
+     * Runs a phase.
+     *
+     * @throws ExecutionException when an operation failed
+     * @throws IllegalStateException when the phase needs records and there are none
+     */
+    PhaseResult run(Phase phase, int threads, double seconds, LongConsumer progress)
+            throws InterruptedException, ExecutionException, IOException {
+        openFor(phase);
+        PhaseTask task = new PhaseTask(phase, engine, open, inserts, checking);
+        PhaseRun run = new PhaseRun(task, threads, seed + 1_000_003L * phasesRun++);
+        ProcessCounters.resetPeak();
+        ProcessCounters before = ProcessCounters.now();
+        run.run(seconds, progress);
+        ProcessCounters after = ProcessCounters.now();
+        if (phase.startsEmpty()) {
+            inserts = new InsertSequence(open.records());
+        }
+        DataSet data = new DataSet(open);
+        data.note(inserts.written());
+        last = result(phase.toString(), threads, run, before, after, data.diskBytes(), task.records);
+        return last;
+    }
+
+    private PhaseResult result(
+            String phase,
+            int threads,
+            PhaseRun run,
+            ProcessCounters before,
+            ProcessCounters after,
+            long diskBytes,
+            long records) {
+        long written = after.bytesWritten() - before.bytesWritten();
+        userBytesWritten = run.recordsWritten() * (open.keyBytes() + open.valueBytes());
+        return new PhaseResult(
+                kind.toString(),
+                phase,
+                threads,
+                records,
+                run.completed(),
+                run.seconds(),
+                run.latency(),
+                new PhaseResult.Storage(
+                        after.bytesRead() - before.bytesRead(),
+                        written,
+                        userBytesWritten == 0 ? 0 : (double) written / userBytesWritten,
+                        diskBytes),
+                new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
+                run.recordsScanned(),
+                run.faults(),
+                run.progress());
+    }
+
+    /** Waits until the work that the last phase has caused is done. */
+    PhaseResult settle() throws InterruptedException {
+        ProcessCounters.resetPeak();
+        ProcessCounters before = ProcessCounters.now();
+        long begin = System.nanoTime();
+        engine.settle();
+        double seconds = (System.nanoTime() - begin) / 1e9;
+        ProcessCounters after = ProcessCounters.now();
+        long written = after.bytesWritten() - before.bytesWritten();
+        return new PhaseResult(
+                kind.toString(),
+                last.phase() + PhaseResult.SETTLE_SUFFIX,
+                last.threads(),
+                last.records(),
+                0,
+                seconds,
+                PhaseResult.Latency.NONE,
+                new PhaseResult.Storage(
+                        after.bytesRead() - before.bytesRead(),
+                        written,
+                        userBytesWritten == 0
+                                ? 0
+                                : (double) (last.storage().bytesWritten() + written) / userBytesWritten,
+                        new DataSet(open).diskBytes()),
+                new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
+                0,
+                PhaseResult.Faults.NONE,
+                PhaseResult.Series.NONE);
+    }
+
+    /** What the engine tells about itself. */
+    String describe() {
+        return engine == null ? "" : engine.describe();
+    }
+
+    private void openFor(Phase phase) throws IOException {
+        EngineSettings wanted = phase == Phase.SEQUENTIAL ? sequential : loaded;
+        if (engine != null && (wanted != open || phase.startsEmpty())) {
+            close();
+        }
+        if (engine != null) {
+            return;
+        }
+        DataSet data = new DataSet(wanted);
+        if (phase.startsEmpty()) {
+            data.makeEmpty();
+        } else if (data.records() == 0) {
+            throw new IllegalStateException("phase " + phase + " needs records of " + wanted.keyBytes() + " + "
+                    + wanted.valueBytes() + " bytes and there are none in " + wanted.directory()
+                    + "; run phase load first");
+        }
+        engine = kind.open(wanted);
+        open = wanted;
+        inserts = new InsertSequence(data.records());
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (engine != null) {
+            engine.close();
+            engine = null;
+            if (open == sequential) {
+                new DataSet(sequential).delete();
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package dev.heartwood.bench.process;
+
+import dev.heartwood.bench.engine.EngineKind;
+import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.workload.Phase;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+
+/** The main program of a process that runs one engine; see the package note for its commands. */
+public final class EngineProcess {
+    /** Begins every line meant for the driver. */
+    static final String MARK = "@heartwood ";
+
+    private final PrintStream driver;
+    private final EngineHost host;
+
+    private EngineProcess(PrintStream driver, EngineHost host) {
+        this.driver = driver;
+        this.host = host;
+    }
+
+    /** Takes the engine's name, what to check, a seed, and the words of {@link EngineSettings#toArguments}. */
+    public static void main(String[] arguments) throws Exception {
+        PrintStream driver = System.out;
+        System.setOut(System.err);
+        List<String> words = Arrays.asList(arguments);
+        EngineHost host = new EngineHost(
+                EngineKind.parse(words.get(0)),
+                EngineSettings.parse(words.subList(3, words.size())),
+                PhaseTask.Checking.valueOf(words.get(1)),
+                Long.parseLong(words.get(2)));
+        new EngineProcess(driver, host).serve();
+        System.exit(0);
+    }
+
+    private void serve() throws IOException, InterruptedException {
+        say("ready");
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = commands.readLine(); line != null; line = commands.readLine()) {
+            String[] words = line.split(" ");
+            if (words[0].equals("quit")) {
+                break;
+            }
+            try {
+                obey(words);
+            } catch (ExecutionException e) {
+                report(e.getCause());
+            } catch (RuntimeException | IOException | LinkageError e) {
+                report(e);
+            }
+        }
+        try {
+            host.close();
+            say("done");
+        } catch (RuntimeException | IOException e) {
+            report(e);
+        }
+    }
+
+    private void obey(String[] words) throws InterruptedException, ExecutionException, IOException {
+        switch (words[0]) {
+            case "run" -> {
+                Phase phase = Phase.parse(words[1]);
+                PhaseResult result =
+                        host.run(phase, Integer.parseInt(words[2]), Double.parseDouble(words[3]), this::progress);
+                say("result " + result.toLine());
+            }
+            case "settle" -> say("result " + host.settle().toLine());
+            case "describe" -> {
+                host.describe().lines().forEach(line -> say("text " + line));
+                say("done");
+            }
+            default -> throw new IllegalArgumentException("no such command: " + words[0]);
+        }
+    }
+
+    private void progress(long operations) {
+        say("progress " + operations);
+    }
+
+    /** Tells the driver; what is not a plain refusal leaves its stack for people to read. */
+    private void report(Throwable failure) {
+        if (!(failure instanceof IllegalStateException)) {
+            failure.printStackTrace();
+        }
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String text = root == failure ? failure.toString() : failure + " because of " + root;
+        say("error " + text.replace('\n', ' '));
+    }
+
+    private void say(String line) {
+        driver.println(MARK + line);
+        if (driver.checkError()) {
+            Runtime.getRuntime().halt(1);
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package dev.heartwood.bench.process;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import dev.heartwood.bench.engine.Engine.Access;
+import dev.heartwood.bench.engine.RecordBuffer;
+import dev.heartwood.bench.engine.Session;
+import dev.heartwood.bench.process.PhaseTask.Checking;
+import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Requests;
+import dev.heartwood.bench.workload.SeededRandom;
+import dev.heartwood.bench.workload.Values;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.HdrHistogram.Histogram;
+
+/**
+ * One thread of a phase. Its counters may be read by others while it runs ({@code completed}, opaque) or after
+ * it has ended (all the rest).
+ */
+final class Worker implements Runnable {
+    private static final VarHandle COMPLETED;
+    private static final long LATENCY_NANOS_MAX = 100_000_000_000L;
+    private static final int LATENCY_DIGITS = 3;
+
+    static {
+        try {
+            COMPLETED = MethodHandles.lookup().findVarHandle(Worker.class, "completed", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final PhaseTask task;
+    private final SeededRandom random;
+    private final Requests requests;
+    private final RecordBuffer buffer;
+    private final Session.ScanVisitor visitor;
+    private final Histogram latencies = new Histogram(1, LATENCY_NANOS_MAX, LATENCY_DIGITS);
+    private final MemorySegment previousKey;
+    private Session session;
+    private long completed;
+    private long recordsWritten;
+    private long recordsScanned;
+    private long recordsInScan;
+    private long missing;
+    private long wrong;
+
+    Worker(PhaseTask task, long seed) {
+        this.task = task;
+        random = new SeededRandom(seed);
+        requests = new Requests(task.phase.distribution(), random);
+        buffer = new RecordBuffer(task.settings.keyBytes(), task.settings.valueBytes());
+        previousKey = MemorySegment.ofArray(new byte[task.settings.keyBytes()]);
+        visitor = this::checkScanned;
+    }
+
+    @Override
+    public void run() {
+        boolean everyRecord = task.phase.extent() == Phase.Extent.EVERY_RECORD;
+        try (Session opened = task.engine.session(buffer, everyRecord ? Access.LOAD : Access.OPERATIONS)) {
+            session = opened;
+            task.start.await();
+            if (everyRecord) {
+                writeEveryRecord();
+            } else {
+                operateUntilDeadline();
+            }
+        } catch (Throwable failure) {
+            task.fail(failure);
+        }
+    }
+
+    private void writeEveryRecord() {
+        long last = System.nanoTime();
+        for (long first = task.claim(); first < task.records; first = task.claim()) {
+            long end = Math.min(task.records, first + PhaseTask.CLAIM_RECORDS);
+            for (long number = first; number < end; number++) {
+                writeInOrderOfPhase(number);
+                last = complete(last);
+            }
+        }
+    }
+
+    private void writeInOrderOfPhase(long number) {
+        switch (task.phase) {
+            case SEQUENTIAL -> task.keys.writeOrdered(number, buffer.key());
+            case OVERWRITE -> task.keys.write(Permutation.apply(number, task.records), buffer.key());
+            default -> task.keys.write(number, buffer.key());
+        }
+        putNewValue();
+    }
+
+    private void operateUntilDeadline() {
+        Phase.Mix mix = task.phase.mix();
+        int updatesFrom = mix.reads();
+        int insertsFrom = updatesFrom + mix.updates();
+        int scansFrom = insertsFrom + mix.inserts();
+        int readModifyWritesFrom = scansFrom + mix.scans();
+        long deadline = task.deadlineNanos();
+        long last = System.nanoTime();
+        while (last < deadline && !task.failed()) {
+            long dice = random.below(100);
+            if (dice < updatesFrom) {
+                read();
+            } else if (dice < insertsFrom) {
+                chooseKey();
+                putNewValue();
+            } else if (dice < scansFrom) {
+                insert();
+            } else if (dice < readModifyWritesFrom) {
+                scan();
+            } else {
+                read();
+                putNewValue();
+            }
+            last = complete(last);
+        }
+    }
+
+    private long complete(long last) {
+        long now = System.nanoTime();
+        latencies.recordValue(Math.min(now - last, LATENCY_NANOS_MAX));
+        COMPLETED.setOpaque(this, completed + 1);
+        return now;
+    }
+
+    private void chooseKey() {
+        boolean latest = task.phase.distribution() == Requests.Distribution.LATEST;
+        task.keys.write(requests.next(latest ? task.inserts.written() : task.records), buffer.key());
+    }
+
+    private void putNewValue() {
+        Values.fill(buffer.key(), buffer.value(), random.nextLong());
+        session.put();
+        recordsWritten++;
+    }
+
+    private void insert() {
+        long number = task.inserts.next();
+        task.keys.write(number, buffer.key());
+        putNewValue();
+        task.inserts.acknowledge(number);
+    }
+
+    private void read() {
+        if (task.phase == Phase.ABSENT) {
+            task.keys.write(task.keys.absentNumber(random), buffer.key());
+            missing += session.get() < 0 ? 0 : 1;
+            return;
+        }
+        chooseKey();
+        int length = session.get();
+        if (length < 0) {
+            missing++;
+        } else if (!isRight(buffer.key(), length)) {
+            wrong++;
+        }
+    }
+
+    private boolean isRight(MemorySegment key, int length) {
+        return length == buffer.result().byteSize()
+                && (task.checking == Checking.LENGTH || Values.matches(key, buffer.result(), length));
+    }
+
+    private void scan() {
+        chooseKey();
+        int length = task.phase == Phase.SCANLONG
+                ? Phase.LONG_SCAN_RECORDS
+                : 1 + (int) random.below(Phase.SHORT_SCAN_RECORDS_MAX);
+        recordsInScan = 0;
+        int scanned = session.scan(length, visitor);
+        recordsScanned += scanned;
+        // The key asked for is present, so a scan from it sees at least that record.
+        missing += scanned == 0 || scanned != recordsInScan ? 1 : 0;
+    }
+
+    private void checkScanned(int valueLength) {
+        recordsInScan++;
+        boolean right = isRight(buffer.scannedKey(), valueLength);
+        if (task.checking == Checking.EVERYTHING) {
+            MemorySegment before = recordsInScan == 1 ? buffer.key() : previousKey;
+            int least = recordsInScan == 1 ? 0 : 1;
+            right &= compare(buffer.scannedKey(), before) >= least;
+            previousKey.copyFrom(buffer.scannedKey());
+        }
+        wrong += right ? 0 : 1;
+    }
+
+    private static int compare(MemorySegment a, MemorySegment b) {
+        long at = a.mismatch(b);
+        if (at < 0) {
+            return 0;
+        }
+        return Byte.compareUnsigned(a.get(JAVA_BYTE, at), b.get(JAVA_BYTE, at));
+    }
+
+    long completed() {
+        return (long) COMPLETED.getOpaque(this);
+    }
+
+    Histogram latencies() {
+        return latencies;
+    }
+
+    long recordsWritten() {
+        return recordsWritten;
+    }
+
+    long recordsScanned() {
+        return recordsScanned;
+    }
+
+    long missing() {
+        return missing;
+    }
+
+    long wrong() {
+        return wrong;
+    }
+}

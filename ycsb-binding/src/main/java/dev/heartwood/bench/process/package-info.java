@@ -1,0 +1,28 @@
+/**
+ * The process that runs one engine, and the driver's end of the line to it. Above {@code bench.engine} and {@code
+ * bench.workload}, below the driver.
+ *
+ * <p>Each engine lives in a JVM of its own, started fresh and alive for the whole run; the driver lets one at a
+ * time run a phase while the others idle, so that all meet the same state of the machine. They talk in lines:
+ *
+ * <pre>
+ *   driver to engine     run PHASE THREADS SECONDS | settle | describe | quit
+ *   engine to driver     ready | progress OPERATIONS TOTAL | result name=value ... | text LINE | done | error MESSAGE
+ * </pre>
+ *
+ * <p>Lines to the driver begin with a mark, so that what a library prints is not mistaken for them. The
+ * engine's process ends when its input ends.
+ *
+ * <p>Invariants:
+ *
+ * <ol>
+ *   <li>Every thread of a phase has its own session, buffers, histogram and random stream; they share the
+ *       number of the next record and nothing else.
+ *   <li>Latency is the time from the end of one operation to the end of the next of that thread: it includes
+ *       the making of the key, some tens of nanoseconds, and every pause.
+ *   <li>Bytes read and written are those that the kernel charges to the process in {@code /proc/self/io}, for
+ *       all engines alike; the peak of resident memory is reset before every phase.
+ *   <li>A store is deleted only when this benchmark made it, which a file beside it says.
+ * </ol>
+ */
+package dev.heartwood.bench.process;

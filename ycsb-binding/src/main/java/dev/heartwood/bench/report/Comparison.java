@@ -1,0 +1,57 @@
+package dev.heartwood.bench.report;
+
+import dev.heartwood.bench.process.PhaseResult;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Orders results by phase, and sets those of one engine against those of another. */
+record Comparison(List<PhaseResult> results) {
+    /** The phases in the order they were run, settling not among them. */
+    Set<String> phases() {
+        return results.stream()
+                .filter(r -> !r.isSettling())
+                .map(PhaseResult::phase)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** The engines in the order they first appear. */
+    Set<String> engines() {
+        return results.stream().map(PhaseResult::engine).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** The results of a phase: fewest threads first, engines in their order. */
+    List<PhaseResult> of(String phase) {
+        List<String> order = List.copyOf(engines());
+        return results.stream()
+                .filter(r -> r.phase().equals(phase))
+                .sorted((a, b) -> a.threads() != b.threads()
+                        ? Integer.compare(a.threads(), b.threads())
+                        : Integer.compare(order.indexOf(a.engine()), order.indexOf(b.engine())))
+                .toList();
+    }
+
+    /** The settling after a result, when there was one. */
+    Optional<PhaseResult> settlingAfter(PhaseResult result) {
+        return results.stream()
+                .filter(r -> r.phase().equals(result.phase() + PhaseResult.SETTLE_SUFFIX)
+                        && r.engine().equals(result.engine())
+                        && r.threads() == result.threads())
+                .findFirst();
+    }
+
+    /**
+     * Operations per second of a result as a multiple of those of {@code peer} in the same phase; 0 when there are
+     * none.
+     */
+    double ratio(PhaseResult result, String peer) {
+        return results.stream()
+                .filter(r ->
+                        r.phase().equals(result.phase()) && r.engine().equals(peer) && r.threads() == result.threads())
+                .findFirst()
+                .map(r -> r.operations() == 0 ? 0 : result.operationsPerSecond() / r.operationsPerSecond())
+                .orElse(0.0);
+    }
+}

@@ -1,0 +1,247 @@
+package dev.heartwood.bench.report;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.bench.process.PhaseResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.DoubleFunction;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.Collectors;
+
+/** The results as one page with charts: an overview, then phase by phase. */
+public final class HtmlReport {
+    private final RunFacts facts;
+    private final Comparison comparison;
+    private final boolean manyThreadCounts;
+
+    /** A page on {@code results}. */
+    public HtmlReport(RunFacts facts, List<PhaseResult> results) {
+        this.facts = facts;
+        comparison = new Comparison(results);
+        manyThreadCounts = results.stream().map(PhaseResult::threads).distinct().count() > 1;
+    }
+
+    /** The page. */
+    public String page() {
+        StringBuilder body = new StringBuilder();
+        body.append("<h1>Heartwood bench</h1>\n").append(factsTable()).append(legend());
+        body.append("<section><h2>Operations per second</h2>\n")
+                .append(overview())
+                .append("</section>\n");
+        for (String phase : comparison.phases()) {
+            body.append(section(phase));
+        }
+        return """
+                <!doctype html>
+                <html lang="en">
+                <head>
+                <meta charset="utf-8">
+                <meta name="viewport" content="width=device-width, initial-scale=1">
+                <title>Heartwood bench</title>
+                <style>
+                %s</style>
+                </head>
+                <body>
+                %s</body>
+                </html>
+                """.formatted(PageStyle.CSS, body);
+    }
+
+    private String factsTable() {
+        return String.format(
+                Locale.ROOT,
+                "<p class=\"facts\">%,d records of %d + %d bytes (%s) · memory %s · durability %s<br>%s%s</p>%n",
+                facts.records(),
+                facts.keyBytes(),
+                facts.valueBytes(),
+                Numbers.bytes(facts.rawBytes()),
+                new ByteSize(facts.memoryBytes()),
+                facts.durability(),
+                escape(facts.machine()),
+                facts.note().map(n -> "<br>" + escape(n)).orElse(""));
+    }
+
+    private String legend() {
+        return comparison.engines().stream()
+                .map(e -> "<span><i class=\"engine-" + e + "\"></i>" + escape(e) + "</span>")
+                .collect(Collectors.joining("", "<p class=\"legend\">", "</p>\n"));
+    }
+
+    private String overview() {
+        StringBuilder table = new StringBuilder("<div class=\"scroll\"><table><tr><th>phase</th>");
+        table.append(manyThreadCounts ? "<th>threads</th>" : "");
+        comparison.engines().forEach(e -> table.append("<th>").append(escape(e)).append("</th>"));
+        table.append("</tr>\n");
+        for (String phase : comparison.phases()) {
+            List<PhaseResult> all = comparison.of(phase);
+            Set<Integer> threadCounts =
+                    all.stream().map(PhaseResult::threads).collect(Collectors.toCollection(TreeSet::new));
+            threadCounts.forEach(t -> table.append(overviewRow(
+                    phase, t, all.stream().filter(r -> r.threads() == t).toList())));
+        }
+        return table.append("</table></div>\n").toString();
+    }
+
+    private String overviewRow(String phase, int threads, List<PhaseResult> results) {
+        StringBuilder row = new StringBuilder("<tr><td>").append(escape(phase)).append("</td>");
+        row.append(manyThreadCounts ? "<td>" + threads + "</td>" : "");
+        double best = results.stream()
+                .mapToDouble(PhaseResult::operationsPerSecond)
+                .max()
+                .orElse(0);
+        for (String engine : comparison.engines()) {
+            String cell = results.stream()
+                    .filter(r -> r.engine().equals(engine))
+                    .findFirst()
+                    .map(r -> (r.operationsPerSecond() == best && results.size() > 1 ? "<td class=\"best\">" : "<td>")
+                            + Numbers.count(r.operationsPerSecond()) + "</td>")
+                    .orElse("<td>-</td>");
+            row.append(cell);
+        }
+        return row.append("</tr>\n").toString();
+    }
+
+    private String section(String phase) {
+        List<PhaseResult> results = comparison.of(phase);
+        List<PhaseResult> writers = results.stream()
+                .filter(r -> r.storage().writeAmplification() > 0)
+                .toList();
+        StringBuilder html =
+                new StringBuilder("<section><h2>").append(escape(phase)).append("</h2><div class=\"charts\">");
+        html.append(figure("operations per second", bars(results, PhaseResult::operationsPerSecond, Numbers::count)));
+        html.append(figure(
+                "latency: p50, p99, p99.9, worst",
+                Svg.spreads(
+                        results.stream()
+                                .map(r -> new Svg.Spread(r.engine(), label(r), new double[] {
+                                    r.latency().p50Micros(),
+                                    r.latency().p99Micros(),
+                                    r.latency().p999Micros(),
+                                    r.latency().maxMicros()
+                                }))
+                                .toList(),
+                        Numbers::roundLatency)));
+        html.append(figure("operations per second over time", curves(results)));
+        if (!writers.isEmpty()) {
+            List<PhaseResult> settled = writers.stream()
+                    .map(r -> comparison.settlingAfter(r).orElse(r))
+                    .toList();
+            html.append(figure(
+                    "bytes written per byte of records, settled",
+                    bars(settled, r -> r.storage().writeAmplification(), v -> String.format(Locale.ROOT, "%.2f", v))));
+            html.append(figure("disk, settled", bars(settled, r -> r.storage().diskBytes(), Numbers::bytes)));
+        }
+        html.append(figure(
+                "peak of resident memory, JVM included",
+                bars(results, r -> r.memory().rssPeakBytes(), Numbers::bytes)));
+        return html.append("</div>")
+                .append(table(results))
+                .append("</section>\n")
+                .toString();
+    }
+
+    private String bars(List<PhaseResult> results, ToDoubleFunction<PhaseResult> value, DoubleFunction<String> format) {
+        return Svg.bars(
+                results.stream()
+                        .map(r -> new Svg.Bar(r.engine(), label(r), value.applyAsDouble(r)))
+                        .toList(),
+                format);
+    }
+
+    private String label(PhaseResult result) {
+        return escape(result.engine()) + (manyThreadCounts ? " · " + result.threads() : "");
+    }
+
+    private String curves(List<PhaseResult> results) {
+        List<Svg.Curve> curves = new ArrayList<>();
+        for (PhaseResult result : results) {
+            long[] series = result.progress().counts();
+            double[] x = new double[series.length];
+            double[] y = new double[series.length];
+            for (int i = 0; i < series.length; i++) {
+                x[i] = (i + 1) * result.progress().sampleMillis() / 1000.0;
+                y[i] = (series[i] - (i == 0 ? 0 : series[i - 1]))
+                        * 1000.0
+                        / result.progress().sampleMillis();
+            }
+            curves.add(new Svg.Curve(result.engine(), label(result), x, y));
+        }
+        return Svg.curves(curves, x -> String.format(Locale.ROOT, "%.1f s", x), Numbers::count);
+    }
+
+    private static String figure(String caption, String svg) {
+        return svg.isEmpty() ? "" : "<figure><figcaption>" + caption + "</figcaption>" + svg + "</figure>\n";
+    }
+
+    private String table(List<PhaseResult> results) {
+        StringBuilder html = new StringBuilder("<div class=\"scroll\"><table><tr>");
+        for (String column : List.of(
+                "engine",
+                "threads",
+                "ops/s",
+                "p50 µs",
+                "p99",
+                "p99.9",
+                "max",
+                "read",
+                "written",
+                "WA",
+                "settled WA",
+                "disk",
+                "RSS peak",
+                "anonymous")) {
+            html.append("<th>").append(column).append("</th>");
+        }
+        boolean peers = comparison.engines().size() > 1;
+        if (peers) {
+            comparison
+                    .engines()
+                    .forEach(e -> html.append("<th>× ").append(escape(e)).append("</th>"));
+        }
+        html.append("</tr>\n");
+        for (PhaseResult r : results) {
+            html.append("<tr>");
+            cells(r).forEach(cell -> html.append("<td>").append(escape(cell)).append("</td>"));
+            if (peers) {
+                comparison
+                        .engines()
+                        .forEach(e -> html.append("<td>")
+                                .append(e.equals(r.engine()) ? "" : Numbers.ratio(comparison.ratio(r, e)))
+                                .append("</td>"));
+            }
+            html.append("</tr>\n");
+        }
+        return html.append("</table></div>").toString();
+    }
+
+    private List<String> cells(PhaseResult r) {
+        return List.of(
+                r.engine(),
+                Integer.toString(r.threads()),
+                Numbers.count(r.operationsPerSecond()),
+                Numbers.micros(r.latency().p50Micros()),
+                Numbers.micros(r.latency().p99Micros()),
+                Numbers.micros(r.latency().p999Micros()),
+                Numbers.micros(r.latency().maxMicros()),
+                Numbers.bytes(r.storage().bytesRead()),
+                Numbers.bytes(r.storage().bytesWritten()),
+                Numbers.ratio(r.storage().writeAmplification()),
+                comparison
+                        .settlingAfter(r)
+                        .map(s -> Numbers.ratio(s.storage().writeAmplification()))
+                        .orElse("-"),
+                Numbers.bytes(r.storage().diskBytes()),
+                Numbers.bytes(r.memory().rssPeakBytes()),
+                Numbers.bytes(r.memory().anonymousBytes()));
+    }
+
+    private static String escape(String text) {
+        return text.replace("&", "&amp;")
+                .replace("<", "&lt;")
+                .replace(">", "&gt;")
+                .replace("\"", "&quot;");
+    }
+}

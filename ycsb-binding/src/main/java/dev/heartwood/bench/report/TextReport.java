@@ -1,0 +1,130 @@
+package dev.heartwood.bench.report;
+
+import dev.heartwood.bench.process.PhaseResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The tables printed at the end of a run: one per phase. */
+public final class TextReport {
+    private static final List<String> COLUMNS = List.of(
+            "engine",
+            "threads",
+            "ops/s",
+            "p50 µs",
+            "p99",
+            "p99.9",
+            "max",
+            "read",
+            "written",
+            "WA",
+            "disk",
+            "RSS peak",
+            "anonymous");
+    private static final String GAP = "  ";
+
+    private final Comparison comparison;
+
+    /** A report of {@code results}. */
+    public TextReport(List<PhaseResult> results) {
+        comparison = new Comparison(results);
+    }
+
+    /** The tables. */
+    public String text() {
+        StringBuilder text = new StringBuilder();
+        for (String phase : comparison.phases()) {
+            text.append('\n').append(phase).append('\n');
+            append(text, table(comparison.of(phase)));
+        }
+        return text.toString();
+    }
+
+    private List<List<String>> table(List<PhaseResult> results) {
+        List<List<String>> rows = new ArrayList<>();
+        boolean scans = results.stream().anyMatch(r -> r.scannedRecords() > 0);
+        boolean faults = results.stream().anyMatch(r -> r.faults().any());
+        rows.add(header(scans, faults));
+        for (PhaseResult result : results) {
+            rows.add(row(result, scans, faults));
+            comparison.settlingAfter(result).ifPresent(settling -> rows.add(settlingRow(settling)));
+        }
+        return rows;
+    }
+
+    private List<String> header(boolean scans, boolean faults) {
+        List<String> header = new ArrayList<>(COLUMNS);
+        if (comparison.engines().size() > 1) {
+            comparison.engines().forEach(peer -> header.add("× " + peer));
+        }
+        if (scans) {
+            header.add("records/s");
+        }
+        if (faults) {
+            header.add("missing");
+            header.add("wrong");
+        }
+        return header;
+    }
+
+    private List<String> row(PhaseResult result, boolean scans, boolean faults) {
+        List<String> row = new ArrayList<>(List.of(
+                result.engine(),
+                Integer.toString(result.threads()),
+                Numbers.count(result.operationsPerSecond()),
+                Numbers.micros(result.latency().p50Micros()),
+                Numbers.micros(result.latency().p99Micros()),
+                Numbers.micros(result.latency().p999Micros()),
+                Numbers.micros(result.latency().maxMicros())));
+        row.addAll(storage(result));
+        if (comparison.engines().size() > 1) {
+            comparison
+                    .engines()
+                    .forEach(peer ->
+                            row.add(peer.equals(result.engine()) ? "" : Numbers.ratio(comparison.ratio(result, peer))));
+        }
+        if (scans) {
+            row.add(Numbers.count(result.scannedRecords() / result.seconds()));
+        }
+        if (faults) {
+            row.add(Long.toString(result.faults().missing()));
+            row.add(Long.toString(result.faults().wrong()));
+        }
+        return row;
+    }
+
+    private static List<String> settlingRow(PhaseResult settling) {
+        List<String> row = new ArrayList<>(
+                List.of("  settled", "", String.format(Locale.ROOT, "%.1f s", settling.seconds()), "", "", "", ""));
+        row.addAll(storage(settling));
+        return row;
+    }
+
+    private static List<String> storage(PhaseResult result) {
+        return List.of(
+                Numbers.bytes(result.storage().bytesRead()),
+                Numbers.bytes(result.storage().bytesWritten()),
+                Numbers.ratio(result.storage().writeAmplification()),
+                Numbers.bytes(result.storage().diskBytes()),
+                Numbers.bytes(result.memory().rssPeakBytes()),
+                Numbers.bytes(result.memory().anonymousBytes()));
+    }
+
+    private static void append(StringBuilder text, List<List<String>> rows) {
+        int columns = rows.getFirst().size();
+        int[] widths = new int[columns];
+        for (List<String> row : rows) {
+            for (int i = 0; i < row.size(); i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < row.size(); i++) {
+                String padding = " ".repeat(widths[i] - row.get(i).length());
+                line.append(i == 0 ? row.get(i) + padding : GAP + padding + row.get(i));
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package dev.heartwood.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import org.codehaus.jackson.map.ObjectMapper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The whole benchmark on a small scale: driver, processes, reports. */
+class BenchRunTest {
+    private static final Set<String> FIELDS = Set.of(
+            "engine",
+            "phase",
+            "threads",
+            "records",
+            "ops",
+            "seconds",
+            "opsPerSecond",
+            "p50Micros",
+            "p99Micros",
+            "p999Micros",
+            "maxMicros",
+            "bytesRead",
+            "bytesWritten",
+            "writeAmplification",
+            "diskBytes",
+            "rssBytes");
+
+    @TempDir
+    Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void measuresPhasesAndReportsThem() throws IOException {
+        Path json = directory.resolve("result.json");
+        Path html = directory.resolve("result.html");
+        int code = bench(
+                "--engines",
+                "lmdb,mvstore",
+                "--records",
+                "5k",
+                "--threads",
+                "2",
+                "--seconds",
+                "1",
+                "--phases",
+                "load,E,sequential,overwrite",
+                "--verify",
+                "--dir",
+                directory.resolve("stores").toString(),
+                "--json",
+                json.toString(),
+                "--html",
+                html.toString());
+        assertEquals(0, code, errors.toString());
+
+        Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
+        assertEquals(2 * 8, results.length, "two engines, four phases, each with its settling");
+        for (Map<String, Object> result : results) {
+            assertEquals(FIELDS, result.keySet());
+            boolean settling = result.get("phase").toString().endsWith("-settle");
+            assertEquals(settling, (int) result.get("ops") == 0, result.toString());
+            assertTrue(((Number) result.get("rssBytes")).longValue() > 0 || settling, result.toString());
+            assertTrue(((Number) result.get("diskBytes")).longValue() > 0, result.toString());
+        }
+        assertEquals(5_000, results[0].get("ops"));
+        String page = Files.readString(html);
+        assertTrue(page.contains("<svg") && page.contains("overwrite"));
+        assertFalse(page.contains("http"), "the page loads nothing");
+        assertTrue(out.toString().contains("× mvstore"), out.toString());
+        assertTrue(Files.exists(directory.resolve("stores/lmdb.properties")), "a named directory keeps its stores");
+        assertFalse(Files.exists(directory.resolve("stores/lmdb-sequential")));
+
+        assertEquals(
+                0,
+                bench(
+                        "--engines",
+                        "lmdb",
+                        "--seconds",
+                        "1",
+                        "--phases",
+                        "read",
+                        "--verify",
+                        "--dir",
+                        directory.resolve("stores").toString()),
+                "a later run reads what the first has loaded");
+    }
+
+    @Test
+    void phasesWithoutRecordsSaySo() {
+        int code = bench(
+                "--engines",
+                "lmdb",
+                "--phases",
+                "read",
+                "--dir",
+                directory.resolve("none").toString());
+        assertEquals(1, code);
+        assertTrue(errors.toString().contains("run phase load first"), errors.toString());
+    }
+
+    @Test
+    void aDirectoryOfSomebodyElseIsLeftAlone() throws IOException {
+        Path precious = Files.createDirectories(directory.resolve("lmdb")).resolve("precious.txt");
+        Files.writeString(precious, "mine");
+        int code = bench("--engines", "lmdb", "--records", "1k", "--phases", "load", "--dir", directory.toString());
+        assertEquals(1, code);
+        assertTrue(errors.toString().contains("was not made by this benchmark"), errors.toString());
+        assertEquals("mine", Files.readString(precious));
+    }
+
+    private int bench(String... arguments) {
+        return Main.run(arguments, new PrintStream(out, true), new PrintStream(errors, true));
+    }
+}

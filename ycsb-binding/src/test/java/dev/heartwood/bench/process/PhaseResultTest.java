@@ -1,0 +1,45 @@
+package dev.heartwood.bench.process;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class PhaseResultTest {
+    @Test
+    void aLineCarriesEverything() {
+        PhaseResult result = new PhaseResult(
+                "rocksdb",
+                "load",
+                2,
+                3,
+                4,
+                5.5,
+                new PhaseResult.Latency(6.25, 7, 8, 9),
+                new PhaseResult.Storage(10, 11, 1.5, 12),
+                new PhaseResult.Memory(13, 14),
+                15,
+                new PhaseResult.Faults(16, 17),
+                new PhaseResult.Series(250, new long[] {1, 2, 3}));
+        PhaseResult read = PhaseResult.parse(result.toLine());
+        assertEquals(result.toLine(), read.toLine());
+        assertArrayEquals(result.progress().counts(), read.progress().counts());
+        assertEquals(4 / 5.5, read.operationsPerSecond());
+    }
+
+    @Test
+    void theOverwritingOrderMeetsEveryRecordOnce() {
+        for (int count : new int[] {1, 2, 1000, 65_536, 99_991}) {
+            Set<Long> seen = new HashSet<>();
+            for (int i = 0; i < count; i++) {
+                seen.add(Permutation.apply(i, count));
+            }
+            assertEquals(count, seen.size());
+        }
+        long last = (1L << 31) - 2;
+        long number = Permutation.apply(last, last + 1);
+        assertEquals(true, number >= 0 && number <= last);
+    }
+}

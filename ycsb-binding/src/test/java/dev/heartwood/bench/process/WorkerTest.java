@@ -1,0 +1,165 @@
+package dev.heartwood.bench.process;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Durability;
+import dev.heartwood.bench.engine.Engine;
+import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.engine.RecordBuffer;
+import dev.heartwood.bench.engine.Session;
+import dev.heartwood.bench.process.PhaseTask.Checking;
+import dev.heartwood.bench.workload.InsertSequence;
+import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Values;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+class WorkerTest {
+    private static final int RECORDS = 300_000;
+    private static final int WARM_OPERATIONS = 100_000;
+
+    private final EngineSettings settings = new EngineSettings(
+            Path.of("nowhere"), RECORDS, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
+
+    @ParameterizedTest
+    @EnumSource(mode = Mode.EXCLUDE, names = "SCANLONG")
+    void drivingAllocatesNothing(Phase phase) throws Exception {
+        FakeEngine engine = new FakeEngine();
+        engine.endsAfter = 2 * WARM_OPERATIONS;
+        PhaseRun run = new PhaseRun(task(phase, engine), 1, 3);
+        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(3600, completed -> {}))
+                .getCause();
+        assertEquals(EnoughException.class, cause.getClass(), () -> cause.toString());
+        // Compilation and classes met late account for a little; an object per operation would be millions of bytes.
+        assertTrue(engine.allocatedSinceWarm < 200_000, engine.allocatedSinceWarm + " bytes");
+    }
+
+    @Test
+    void wrongAndMissingValuesAreCounted() throws Exception {
+        FakeEngine engine = new FakeEngine();
+        engine.flippedEvery = 10;
+        PhaseRun run = new PhaseRun(task(Phase.READ, engine), 2, 3);
+        run.run(0.2, completed -> {});
+        assertTrue(
+                run.faults().wrong() > run.completed() / 20 && run.faults().wrong() < run.completed() / 5,
+                run.faults().wrong() + " wrong");
+        assertEquals(0, run.faults().missing());
+
+        engine.absent = true;
+        run = new PhaseRun(task(Phase.READ, engine), 1, 3);
+        run.run(0.1, completed -> {});
+        assertEquals(run.completed(), run.faults().missing());
+
+        engine.absent = false;
+        run = new PhaseRun(task(Phase.ABSENT, engine), 1, 3);
+        run.run(0.1, completed -> {});
+        assertEquals(run.completed(), run.faults().missing(), "found what should be absent");
+    }
+
+    @Test
+    void aFailingOperationEndsThePhaseForAll() {
+        FakeEngine engine = new FakeEngine();
+        engine.failure = new IllegalStateException("disk on fire");
+        PhaseRun run = new PhaseRun(task(Phase.A, engine), 2, 3);
+        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(3600, completed -> {}))
+                .getCause();
+        assertEquals(engine.failure, cause);
+    }
+
+    private PhaseTask task(Phase phase, Engine engine) {
+        return new PhaseTask(phase, engine, settings, new InsertSequence(RECORDS), Checking.EVERYTHING);
+    }
+
+    /** Ends a phase when enough has been seen. */
+    private static final class EnoughException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+
+    /** Answers every read with the right value, or as the fields say, and watches what its thread allocates. */
+    private static final class FakeEngine implements Engine {
+        private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+        private volatile int flippedEvery;
+        private volatile boolean absent;
+        private volatile RuntimeException failure;
+        private long endsAfter;
+        private long operations;
+        private long allocatedAtWarm;
+        private long allocatedSinceWarm;
+
+        @Override
+        public Session session(RecordBuffer buffer, Access access) {
+            return new Session() {
+                private int reads;
+
+                @Override
+                public void put() {
+                    watch();
+                }
+
+                @Override
+                public int get() {
+                    watch();
+                    Values.fill(buffer.key(), buffer.result(), operations);
+                    if (flippedEvery > 0 && ++reads % flippedEvery == 0) {
+                        buffer.result().asByteBuffer().put(50, (byte)
+                                ~buffer.result().asByteBuffer().get(50));
+                    }
+                    return absent ? -1 : 100;
+                }
+
+                @Override
+                public void delete() {}
+
+                @Override
+                public int scan(int records, ScanVisitor visitor) {
+                    watch();
+                    buffer.scannedKey().copyFrom(buffer.key());
+                    Values.fill(buffer.key(), buffer.result(), operations);
+                    visitor.record(100);
+                    return 1;
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
+        private void watch() {
+            if (failure != null) {
+                throw failure;
+            }
+            operations++;
+            if (operations == WARM_OPERATIONS) {
+                allocatedAtWarm = THREADS.getCurrentThreadAllocatedBytes();
+            } else if (operations == endsAfter) {
+                allocatedSinceWarm = THREADS.getCurrentThreadAllocatedBytes() - allocatedAtWarm;
+                throw new EnoughException();
+            }
+        }
+
+        @Override
+        public void sync() {}
+
+        @Override
+        public void settle() {}
+
+        @Override
+        public String describe() {
+            return "";
+        }
+
+        @Override
+        public void close() {}
+    }
+}

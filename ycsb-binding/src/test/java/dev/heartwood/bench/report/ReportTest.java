@@ -1,0 +1,69 @@
+package dev.heartwood.bench.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.bench.process.PhaseResult;
+import java.io.StringReader;
+import java.util.List;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.xml.sax.InputSource;
+
+class ReportTest {
+    private final List<PhaseResult> results = List.of(
+            result("heartwood", "load", 1_000_000, 1.2),
+            result("heartwood", "load-settle", 0, 1.3),
+            result("rocksdb", "load", 250_000, 4.4),
+            result("heartwood", "read", 500_000, 0),
+            result("rocksdb", "read", 1_000_000, 0));
+
+    @Test
+    void tablesSetEnginesAgainstEachOther() {
+        String text = new TextReport(results).text();
+        assertTrue(
+                text.lines().anyMatch(l -> l.startsWith("heartwood") && l.contains("1.00M") && l.endsWith("4.00")),
+                text);
+        assertTrue(text.lines().anyMatch(l -> l.startsWith("rocksdb") && l.contains("0.25")), text);
+        assertTrue(text.contains("  settled"), text);
+    }
+
+    @Test
+    void thePageIsWellFormed() throws Exception {
+        RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", "a <machine>");
+        String page = new HtmlReport(facts, results).page();
+        String asXml = page.replaceFirst("<!doctype html>\\s*", "").replaceAll("<(meta|br)([^>]*)>", "<$1$2/>");
+        DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(asXml)));
+    }
+
+    @Test
+    void numbersReadWell() {
+        assertEquals("0", Numbers.count(0));
+        assertEquals("0.50", Numbers.count(0.5));
+        assertEquals("9.99", Numbers.count(9.99));
+        assertEquals("10.0", Numbers.count(9.999));
+        assertEquals("999", Numbers.count(999.4));
+        assertEquals("1.00k", Numbers.count(999.6));
+        assertEquals("1.23M", Numbers.count(1_234_567));
+        assertEquals("248 MB", Numbers.bytes(248e6));
+        assertEquals("12.3ms", Numbers.micros(12_345));
+        assertEquals("1:05", Numbers.clock(65));
+        assertEquals("1:00:00", Numbers.clock(3600));
+    }
+
+    private static PhaseResult result(String engine, String phase, long operations, double amplification) {
+        return new PhaseResult(
+                engine,
+                phase,
+                2,
+                1000,
+                operations,
+                1,
+                new PhaseResult.Latency(1, 20, 300, 4000),
+                new PhaseResult.Storage(5, 6, amplification, 7),
+                new PhaseResult.Memory(8, 9),
+                0,
+                PhaseResult.Faults.NONE,
+                new PhaseResult.Series(500, new long[] {operations / 2, operations}));
+    }
+}
