@@ -1,0 +1,125 @@
+package dev.heartwood.jmh;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * A get and a put of a whole store whose data lies in its cache, with segments; beside the JDK's ordered map of byte arrays, which
+ * keeps everything on the heap and survives nothing. With {@code -prof gc} a get shows no allocation; what a put shows is that of the
+ * background, which sorts memtables and merges.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(value = 1, jvmArgsAppend = {"--enable-native-access=ALL-UNNAMED", "-Xmx2g"})
+public class StoreBenchmark {
+    private static final int RECORDS = 500_000;
+    private static final int VALUE_BYTES = 100;
+
+    private static byte[] key(int number) {
+        long hash = number * 0x9E3779B97F4A7C15L & Long.MAX_VALUE;
+        return "user%020d".formatted(hash).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** A store that holds all records in its cache, settled. */
+    @State(Scope.Benchmark)
+    public static class Store {
+        private final Arena arena = Arena.ofShared();
+        final MemorySegment[] keys = new MemorySegment[RECORDS];
+        KeyValueStore store;
+        private Path directory;
+
+        @Setup(Level.Trial)
+        public void open() throws IOException {
+            directory = Files.createTempDirectory("heartwood-store");
+            store = Heartwood.open(
+                    directory.resolve("store"),
+                    StoreOptions.builder().memory(ByteSize.mib(512)).build());
+            MemorySegment value = arena.allocate(VALUE_BYTES);
+            for (int i = 0; i < RECORDS; i++) {
+                keys[i] = arena.allocateFrom(ValueLayout.JAVA_BYTE, key(i));
+                store.put(keys[i], value);
+            }
+            store.checkpoint();
+            store.settle();
+        }
+
+        @TearDown(Level.Trial)
+        public void close() throws IOException {
+            store.close();
+            arena.close();
+            try (Stream<Path> files = Files.walk(directory)) {
+                for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+
+    /** The baseline, with the same records. */
+    @State(Scope.Benchmark)
+    public static class SkipList {
+        final byte[][] keys = new byte[RECORDS][];
+        final ConcurrentSkipListMap<byte[], byte[]> map = new ConcurrentSkipListMap<>(java.util.Arrays::compareUnsigned);
+
+        @Setup(Level.Trial)
+        public void fill() {
+            for (int i = 0; i < RECORDS; i++) {
+                keys[i] = key(i);
+                map.put(keys[i], new byte[VALUE_BYTES]);
+            }
+        }
+    }
+
+    /** What a thread reads into and writes from. */
+    @State(Scope.Thread)
+    public static class Value {
+        private final Arena arena = Arena.ofConfined();
+        final MemorySegment segment = arena.allocate(VALUE_BYTES);
+    }
+
+    @Benchmark
+    public long get(Store store, Value value) {
+        int i = ThreadLocalRandom.current().nextInt(RECORDS);
+        return store.store.get(store.keys[i], value.segment);
+    }
+
+    @Benchmark
+    public void put(Store store, Value value) {
+        int i = ThreadLocalRandom.current().nextInt(RECORDS);
+        store.store.put(store.keys[i], value.segment);
+    }
+
+    @Benchmark
+    public byte[] skipListGet(SkipList list) {
+        return list.map.get(list.keys[ThreadLocalRandom.current().nextInt(RECORDS)]).clone();
+    }
+
+    @Benchmark
+    public byte[] skipListPut(SkipList list) {
+        return list.map.put(list.keys[ThreadLocalRandom.current().nextInt(RECORDS)], new byte[VALUE_BYTES]);
+    }
+}
