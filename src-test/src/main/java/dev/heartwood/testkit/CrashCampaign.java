@@ -1,0 +1,93 @@
+package dev.heartwood.testkit;
+
+import dev.heartwood.Durability;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.testkit.History.Moment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Takes images of the disk before random operations of a store, as a kill or a loss of power would leave it; each is opened,
+ * compared with what may be there, verified, and crashed again in the middle of its recovery, three deep. Immutable.
+ */
+public final class CrashCampaign {
+    private static final int IMAGES = 14;
+    private static final int DEPTH = 3;
+
+    /** The store under test. */
+    public interface Subject {
+        /** Opens the store on a machine; closing it closes everything that was opened. */
+        KeyValueStore open(SimulatedMachine machine);
+
+        /** Checks the closed store on a machine as a whole; throws when something is wrong. */
+        void verify(SimulatedMachine machine);
+    }
+
+    private record Image(SimulatedMachine machine, CrashKind kind, Moment moment) {}
+
+    private final Subject subject;
+    private final int steps;
+    private final History history;
+    private final SplittableRandom random;
+
+    /** One history of {@code steps} writes and batches, each of one of the levels. */
+    public CrashCampaign(Subject subject, long seed, int steps, Durability... levels) {
+        this.subject = subject;
+        this.steps = steps;
+        history = new History(seed, steps, levels);
+        random = new SplittableRandom(seed);
+    }
+
+    /** Runs the history once and checks every image; returns how many were checked. */
+    public int run(CrashKind kind) {
+        SimulatedMachine machine = new SimulatedMachine(random.nextLong());
+        List<Image> images = new ArrayList<>();
+        machine.faults().listen((operation, ordinal, path) -> {
+            if (images.isEmpty() || images.size() < IMAGES && random.nextInt(60) == 0) {
+                images.add(image(machine, kind));
+            }
+        });
+        try (KeyValueStore store = subject.open(machine)) {
+            for (int i = 0; i < steps; i++) {
+                history.advance(store);
+                if (i % Math.max(1, steps / IMAGES) == 0) {
+                    machine.locked(() -> images.add(image(machine, kind)));
+                }
+            }
+        }
+        machine.faults().listen(null);
+        images.forEach(image -> check(image, DEPTH));
+        return images.size();
+    }
+
+    /** What had been acknowledged is read before the image is taken, what had begun after it. */
+    private Image image(SimulatedMachine machine, CrashKind kind) {
+        int acknowledged = history.acknowledged();
+        SimulatedMachine crashed = machine.crash(kind, random.split());
+        return new Image(crashed, kind, new Moment(acknowledged, history.begun()));
+    }
+
+    private void check(Image image, int depth) {
+        List<Image> again = new ArrayList<>();
+        long chosen = random.nextLong(40);
+        image.machine.faults().listen((operation, ordinal, path) -> {
+            if (again.isEmpty() && ordinal >= chosen) {
+                SimulatedMachine crashed = image.machine.crash(image.kind, random.split());
+                again.add(new Image(crashed, image.kind, image.moment));
+            }
+        });
+        try (KeyValueStore store = subject.open(image.machine)) {
+            image.machine.faults().listen(null);
+            String complaint = history.explain(image.kind, image.moment, store);
+            if (complaint != null) {
+                throw new AssertionError(complaint + " (recovery " + (DEPTH + 1 - depth) + ", " + image.moment + ")");
+            }
+            store.put(new byte[] {1}, new byte[] {2});
+        }
+        subject.verify(image.machine);
+        if (depth > 1 && !again.isEmpty()) {
+            check(again.getFirst(), depth - 1);
+        }
+    }
+}

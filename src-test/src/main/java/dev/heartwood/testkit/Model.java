@@ -1,0 +1,231 @@
+package dev.heartwood.testkit;
+
+import dev.heartwood.Durability;
+import dev.heartwood.MergeOperator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * What a store must contain: a sorted map, the steps that led to it, and which of them are sure to survive what. A step is one
+ * write or one batch; steps are numbered from 1. Belongs to one thread.
+ */
+public final class Model {
+    /*
+     * After a crash the store may hold the state after any prefix of the steps that contains every step promised to survive it.
+     * Steps of level NONE are in no log: those that the last checkpoint in the tree does not hold are missing. So a legal state
+     * is named by two numbers: c, what the checkpoint holds (every step up to c), and p >= c, where the log ends (of the steps
+     * after c up to p, those that were logged). c is at least the last checkpoint known to have completed; p is at least the
+     * last step that was promised to survive.
+     *
+     * What a kill left was not synced by it: until something is, a later loss of power may still end in any state that it could have
+     * ended in before the kill. Those states are remembered by their hashes.
+     *
+     * States are compared by a hash that a step updates in constant time, and by their contents when the hashes agree.
+     */
+    private record Step(List<Write> writes, Durability level) {}
+
+    private final MergeOperator mergeOperator;
+    private final List<Step> steps = new ArrayList<>();
+    private State base;
+    private State now;
+    private int survivesKill;
+    private int survivesPowerLoss;
+    private int checkpointed;
+    private final Set<Long> unsyncedBeforeKill = new HashSet<>();
+
+    /** An empty model; the operator may be null when nothing is merged. */
+    public Model(MergeOperator mergeOperator) {
+        this.mergeOperator = mergeOperator;
+        base = new State();
+        now = new State();
+    }
+
+    /** A map ordered as keys are. */
+    public static <V> TreeMap<byte[], V> newMap() {
+        return new TreeMap<>(Arrays::compareUnsigned);
+    }
+
+    /** A step is about to be taken; returns its number. The model's state contains it from now on. */
+    public int begin(Durability level, List<Write> writes) {
+        Step step = new Step(List.copyOf(writes), level);
+        steps.add(step);
+        now.apply(step);
+        return steps.size();
+    }
+
+    /** The store has returned from a step. */
+    public void acknowledge(int step) {
+        Durability level = steps.get(step - 1).level;
+        if (level != Durability.NONE) {
+            survivesKill = Math.max(survivesKill, step);
+        }
+        if (level == Durability.SYNC) {
+            survivesPowerLoss = Math.max(survivesPowerLoss, step);
+            unsyncedBeforeKill.clear();
+        }
+    }
+
+    /** The last step taken is withdrawn: the store refused it, and promised that nothing of it has happened. */
+    public void refuse() {
+        steps.removeLast();
+        now = base.copy();
+        steps.forEach(now::apply);
+    }
+
+    /** A sync has returned that began after the last step was acknowledged. */
+    public void synced() {
+        survivesPowerLoss = survivesKill;
+        unsyncedBeforeKill.clear();
+    }
+
+    /** A checkpoint, or a close, has returned that began after the last step was acknowledged. */
+    public void checkpointed() {
+        checkpointed = steps.size();
+        survivesKill = checkpointed;
+        survivesPowerLoss = checkpointed;
+        unsyncedBeforeKill.clear();
+    }
+
+    /** The state after every step; a view. */
+    public NavigableMap<byte[], byte[]> now() {
+        return Collections.unmodifiableNavigableMap(now.map);
+    }
+
+    /** A copy of the state after every step, which is what a snapshot taken now must show for ever. */
+    public NavigableMap<byte[], byte[]> snapshot() {
+        return new TreeMap<>(now.map);
+    }
+
+    /** Says why the store may not contain {@code found} after a crash now; null when it may. */
+    public String explain(CrashKind kind, NavigableMap<byte[], byte[]> found) {
+        int floor = kind == CrashKind.KILL ? survivesKill : survivesPowerLoss;
+        long hash = State.hash(found);
+        if (kind == CrashKind.POWER_LOSS && unsyncedBeforeKill.contains(hash)) {
+            return null;
+        }
+        State checkpoint = base.copy();
+        for (int c = 0; c <= steps.size(); c++) {
+            if (c > 0) {
+                checkpoint.apply(steps.get(c - 1));
+            }
+            boolean distinct = c == checkpointed || c > 0 && steps.get(c - 1).level == Durability.NONE;
+            if (c >= checkpointed && distinct && reaches(checkpoint.copy(), c, Math.max(c, floor), hash, found)) {
+                return null;
+            }
+        }
+        return "after " + kind + " the store holds " + found.size() + " keys, which is no state it may have: steps 1.." + floor
+                + " of " + steps.size() + " had to survive; against the state after all steps: "
+                + difference(now.map, found);
+    }
+
+    /** Whether the log ending somewhere at or after {@code floor} leads from a checkpoint to what was found. */
+    private boolean reaches(State state, int c, int floor, long hash, NavigableMap<byte[], byte[]> found) {
+        for (int p = c; p <= steps.size(); p++) {
+            if (p > c && steps.get(p - 1).level != Durability.NONE) {
+                state.apply(steps.get(p - 1));
+            }
+            if (p >= floor && state.hash == hash && difference(state.map, found) == null) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Makes what was found after a crash the state from which everything goes on; after a loss of power it is durable. */
+    public void adopt(CrashKind kind, NavigableMap<byte[], byte[]> found) {
+        if (kind == CrashKind.KILL) {
+            rememberUnsynced();
+        } else {
+            unsyncedBeforeKill.clear();
+        }
+        steps.clear();
+        base = new State();
+        found.forEach(base::put);
+        now = base.copy();
+        survivesKill = 0;
+        survivesPowerLoss = 0;
+        checkpointed = 0;
+    }
+
+    /** Adds every state that a loss of power may leave now. */
+    private void rememberUnsynced() {
+        State checkpoint = base.copy();
+        for (int c = 0; c <= steps.size(); c++) {
+            if (c > 0) {
+                checkpoint.apply(steps.get(c - 1));
+            }
+            boolean distinct = c == checkpointed || c > 0 && steps.get(c - 1).level == Durability.NONE;
+            if (c < checkpointed || !distinct) {
+                continue;
+            }
+            State state = checkpoint.copy();
+            for (int p = c; p <= steps.size(); p++) {
+                if (p > c && steps.get(p - 1).level != Durability.NONE) {
+                    state.apply(steps.get(p - 1));
+                }
+                if (p >= survivesPowerLoss) {
+                    unsyncedBeforeKill.add(state.hash);
+                }
+            }
+        }
+    }
+
+    /** The first key in which two maps differ, described; null when they are equal. */
+    public static String difference(NavigableMap<byte[], byte[]> expected, NavigableMap<byte[], byte[]> found) {
+        TreeMap<byte[], Boolean> keys = newMap();
+        expected.keySet().forEach(key -> keys.put(key, true));
+        found.keySet().forEach(key -> keys.put(key, true));
+        for (byte[] key : keys.keySet()) {
+            byte[] e = expected.get(key);
+            byte[] f = found.get(key);
+            if (!Arrays.equals(e, f)) {
+                return "key " + Write.text(key) + " should have " + Write.text(e) + ", has " + Write.text(f);
+            }
+        }
+        return null;
+    }
+
+    /** A map and a hash of its contents that does not depend on the order of changes. */
+    private final class State {
+        private final TreeMap<byte[], byte[]> map = newMap();
+        private long hash;
+
+        State copy() {
+            State copy = new State();
+            copy.map.putAll(map);
+            copy.hash = hash;
+            return copy;
+        }
+
+        void apply(Step step) {
+            for (Write write : step.writes) {
+                put(write.key(), write.applyTo(map.get(write.key()), mergeOperator));
+            }
+        }
+
+        void put(byte[] key, byte[] value) {
+            byte[] old = value == null ? map.remove(key) : map.put(key, value);
+            hash += (value == null ? 0 : hash(key, value)) - (old == null ? 0 : hash(key, old));
+        }
+
+        static long hash(NavigableMap<byte[], byte[]> map) {
+            long hash = 0;
+            for (var entry : map.entrySet()) {
+                hash += hash(entry.getKey(), entry.getValue());
+            }
+            return hash;
+        }
+
+        private static long hash(byte[] key, byte[] value) {
+            long h = Arrays.hashCode(key) * 0x9E3779B97F4A7C15L + Arrays.hashCode(value);
+            h ^= h >>> 29;
+            return h * 0xD6E8FEB86659FD93L;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+package dev.heartwood.testkit;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Durability;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.StoreOptions;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+
+/** Options that follow from a seed: those that shape a store stay, those that a reopen may change change. Immutable. */
+public final class OptionMatrix {
+    private static final DeviceKind[] DEVICES = {DeviceKind.AUTO, DeviceKind.POSIX, DeviceKind.JNR};
+    private static final int[] FANOUTS = {4, 5, 8, 15};
+    private static final int[] DISTANCES = {1, 2, 4, 40};
+    private static final long[] MEMTABLES_KIB = {64, 64, 100, 256, 1024};
+
+    private final StoreOptions shape;
+
+    /** The options that a seed stands for. */
+    public OptionMatrix(long seed) {
+        RandomGenerator random = new SplittableRandom(seed);
+        shape = StoreOptions.builder()
+                .fanout(FANOUTS[random.nextInt(FANOUTS.length)])
+                .policy(pick(CompactionPolicyKind.values(), random))
+                .freeSpace(pick(StoreOptions.FreeSpace.values(), random))
+                .mergeOperator(new TailMergeOperator())
+                .build();
+    }
+
+    private static <T> T pick(T[] values, RandomGenerator random) {
+        return values[random.nextInt(values.length)];
+    }
+
+    /** Options for the next open. */
+    public StoreOptions next(RandomGenerator random) {
+        return shape.toBuilder()
+                .memory(ByteSize.mib(16 + random.nextInt(3) * 12))
+                .workers(1 + random.nextInt(3))
+                .device(pick(DEVICES, random))
+                .durability(pick(Durability.values(), random))
+                .memtable(ByteSize.kib(MEMTABLES_KIB[random.nextInt(MEMTABLES_KIB.length)]))
+                .checkpointDistance(DISTANCES[random.nextInt(DISTANCES.length)])
+                .build();
+    }
+
+    /** The options of a private environment for a store with these. */
+    public static EnvironmentOptions environment(StoreOptions options) {
+        return EnvironmentOptions.builder()
+                .memory(options.memory())
+                .workers(options.workers())
+                .device(options.device())
+                .build();
+    }
+}

@@ -1,0 +1,100 @@
+package dev.heartwood.testkit;
+
+import static dev.heartwood.testkit.DifferentialRun.check;
+import static dev.heartwood.testkit.DifferentialRun.expectValue;
+import static dev.heartwood.testkit.DifferentialRun.segment;
+
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.ValueConsumer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.NavigableMap;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+
+/** Reads a key through any of the calls that can, and compares with what is expected. */
+final class Reads {
+    private Reads() {}
+
+    static void compare(KeyValueStore store, byte[] key, NavigableMap<byte[], byte[]> map, RandomGenerator random) {
+        byte[] expected = map.get(key);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment keySegment = segment(key, random, arena);
+            switch (random.nextInt(6)) {
+                case 0 -> expectValue(key, expected, store.get(key), "get(byte[])");
+                case 1 -> expectValue(key, expected, store.get(keySegment), "get(segment)");
+                case 2 -> {
+                    MemorySegment to = destination(expected, random, arena);
+                    checkCopy(key, expected, store.get(keySegment, to), to);
+                }
+                case 3 -> checkConsumer(key, expected, consumer -> store.get(keySegment, consumer));
+                case 4 -> checkConsumer(key, expected, consumer -> store.get(key, consumer));
+                default -> check(
+                        store.contains(key) == (expected != null),
+                        () -> "contains(" + Write.text(key) + ") should be " + (expected != null));
+            }
+        }
+    }
+
+    static void compare(Snapshot snapshot, byte[] key, NavigableMap<byte[], byte[]> map, RandomGenerator random) {
+        byte[] expected = map.get(key);
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment keySegment = segment(key, random, arena);
+            switch (random.nextInt(3)) {
+                case 0 -> expectValue(key, expected, snapshot.get(key), "snapshot.get(byte[])");
+                case 1 -> expectValue(key, expected, snapshot.get(keySegment), "snapshot.get(segment)");
+                default -> {
+                    MemorySegment to = destination(expected, random, arena);
+                    checkCopy(key, expected, snapshot.get(keySegment, to), to);
+                }
+            }
+        }
+    }
+
+    /** Room for the value, exactly, with some to spare, or too little. */
+    private static MemorySegment destination(byte[] expected, RandomGenerator random, Arena arena) {
+        int length = expected == null ? 8 : expected.length;
+        int room =
+                switch (random.nextInt(3)) {
+                    case 0 -> length;
+                    case 1 -> length + random.nextInt(20);
+                    default -> random.nextInt(length + 1);
+                };
+        byte[] untouched = new byte[room];
+        Arrays.fill(untouched, (byte) 0x5a);
+        return segment(untouched, random, arena);
+    }
+
+    private static void checkCopy(byte[] key, byte[] expected, long returned, MemorySegment to) {
+        long length = expected == null ? -1 : expected.length;
+        check(
+                returned == length,
+                () -> "get(segment, destination) of " + Write.text(key) + " should return " + length + ", returned "
+                        + returned);
+        byte[] found = TreeStore.array(to);
+        byte[] wanted = new byte[found.length];
+        Arrays.fill(wanted, (byte) 0x5a);
+        if (expected != null) {
+            System.arraycopy(expected, 0, wanted, 0, Math.min(expected.length, wanted.length));
+        }
+        expectValue(key, wanted, found, "get(segment, destination)");
+    }
+
+    private static void checkConsumer(byte[] key, byte[] expected, Function<ValueConsumer, Boolean> call) {
+        byte[][] found = new byte[1][];
+        MemorySegment[] kept = new MemorySegment[1];
+        boolean present = call.apply(value -> {
+            check(found[0] == null, () -> "a consumer was called twice");
+            check(value.isReadOnly(), () -> "a consumer was given a segment that it can write");
+            found[0] = TreeStore.array(value);
+            kept[0] = value;
+        });
+        expectValue(key, expected, found[0], "get(key, consumer)");
+        check(present == (expected != null), () -> "get(key, consumer) returned " + present);
+        check(
+                expected == null || expected.length == 0 || !kept[0].scope().isAlive(),
+                () -> "the segment given to a consumer lives on");
+    }
+}

@@ -1,0 +1,260 @@
+package dev.heartwood.testkit;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+
+/**
+ * The contents of one file: what a reader sees now, what the medium is sure to hold, and the writes in between. Guarded by the
+ * machine's lock.
+ */
+final class SimulatedFile {
+    /*
+     * Contents are maps from sector number to an array of 512 bytes that never changes once it is in a map, so that the three
+     * views share arrays and an image is copied by copying maps. A sector that is missing reads as zeroes.
+     *
+     *   synced   --(unsynced, in order)-->   current   --(stores through a mapping)-->   live
+     *
+     * Stores through a mapping are not seen as they happen; capture() turns them into unsynced writes by comparison.
+     */
+    static final int SECTOR_BYTES = 512;
+    private static final byte[] ZEROES = new byte[SECTOR_BYTES];
+
+    /** What a loss of power does to something unsynced; torn is garbage, and what cannot be torn is lost. */
+    enum Fate {
+        KEPT,
+        LOST,
+        TORN
+    }
+
+    /** One sector on its way to the medium; sectors of mappings are written whole or not at all. */
+    private record UnsyncedSector(long sector, byte[] contents, boolean mapped) {}
+
+    private final Map<Long, byte[]> synced;
+    private final Map<Long, byte[]> current;
+    private final List<UnsyncedSector> unsynced = new ArrayList<>();
+    private final List<SimulatedMapping> mappings = new ArrayList<>();
+    private long syncedSize;
+    private long size;
+
+    SimulatedFile() {
+        synced = new HashMap<>();
+        current = new HashMap<>();
+    }
+
+    private SimulatedFile(Map<Long, byte[]> contents, long size) {
+        synced = new HashMap<>(contents);
+        current = new HashMap<>(contents);
+        syncedSize = size;
+        this.size = size;
+    }
+
+    long size() {
+        return size;
+    }
+
+    /** Whether a crash may find this file different from what a reader sees. */
+    boolean hasUnsynced() {
+        capture();
+        return !unsynced.isEmpty() || size != syncedSize;
+    }
+
+    void resize(long newSize) {
+        if (newSize < size) {
+            long first = (newSize + SECTOR_BYTES - 1) / SECTOR_BYTES;
+            current.keySet().removeIf(sector -> sector >= first);
+            int kept = (int) (newSize % SECTOR_BYTES);
+            if (kept != 0) {
+                byte[] last = sector(newSize / SECTOR_BYTES).clone();
+                Arrays.fill(last, kept, SECTOR_BYTES, (byte) 0);
+                put(newSize / SECTOR_BYTES, last, false);
+            }
+        }
+        size = newSize;
+    }
+
+    /** The sector as a reader sees it; not to be changed. */
+    byte[] sector(long sector) {
+        return current.getOrDefault(sector, ZEROES);
+    }
+
+    /** Writes one sector; the array becomes the file's. */
+    void put(long sector, byte[] contents, boolean mapped) {
+        current.put(sector, contents);
+        unsynced.add(new UnsyncedSector(sector, contents, mapped));
+    }
+
+    /** Makes a range read as zeroes. */
+    void zero(long position, long length) {
+        for (long s = position / SECTOR_BYTES; s < (position + length) / SECTOR_BYTES; s++) {
+            if (current.containsKey(s)) {
+                put(s, ZEROES, false);
+            }
+        }
+    }
+
+    void syncAll() {
+        capture();
+        unsynced.forEach(write -> synced.put(write.sector, write.contents));
+        unsynced.clear();
+        syncedSize = size;
+    }
+
+    /** Syncs the sectors that the range touches, and the size. */
+    void syncRange(long position, long length) {
+        capture();
+        long first = position / SECTOR_BYTES;
+        long last = (position + length - 1) / SECTOR_BYTES;
+        unsynced.removeIf(write -> {
+            boolean within = write.sector >= first && write.sector <= last;
+            if (within) {
+                synced.put(write.sector, write.contents);
+            }
+            return within;
+        });
+        syncedSize = size;
+    }
+
+    /**
+     * What a failed sync leaves: each write has reached the medium or never will, as the operating system now holds it for
+     * clean; a sync tried again would succeed and change nothing.
+     */
+    void failSync(RandomGenerator random) {
+        capture();
+        for (UnsyncedSector write : unsynced) {
+            if (random.nextBoolean()) {
+                synced.put(write.sector, write.contents);
+            }
+        }
+        unsynced.clear();
+    }
+
+    void mapped(SimulatedMapping mapping) {
+        mappings.add(mapping);
+    }
+
+    void unmapped(SimulatedMapping mapping) {
+        capture();
+        mappings.remove(mapping);
+    }
+
+    /** Turns what was stored through mappings into unsynced writes. */
+    void capture() {
+        byte[] live = new byte[SECTOR_BYTES];
+        for (SimulatedMapping mapping : mappings) {
+            long sectors = mapping.length() / SECTOR_BYTES;
+            for (long s = 0; s < sectors; s++) {
+                mapping.copySector(s, live);
+                if (!Arrays.equals(live, sector(s))) {
+                    put(s, live.clone(), true);
+                }
+            }
+        }
+    }
+
+    /** The file as the next process, or the next start of the machine, finds it. */
+    SimulatedFile afterCrash(CrashKind kind, RandomGenerator random) {
+        capture();
+        if (kind == CrashKind.KILL) {
+            return copy();
+        }
+        Map<Long, byte[]> contents = new HashMap<>(synced);
+        // Some crashes lose nearly nothing, some nearly everything, some all after one moment, some a bit of each.
+        double keptShare = random.nextInt(3) == 0 ? 1 : random.nextDouble();
+        int cut = random.nextInt(3) == 0 ? random.nextInt(unsynced.size() + 1) : unsynced.size();
+        double garbageShare = random.nextBoolean() ? 0.05 : 0;
+        for (UnsyncedSector write : unsynced.subList(0, cut)) {
+            double fate = random.nextDouble();
+            if (fate < keptShare * (1 - garbageShare)) {
+                contents.put(write.sector, write.contents);
+            } else if (!write.mapped && random.nextDouble() < garbageShare) {
+                contents.put(write.sector, garbage(contents.getOrDefault(write.sector, ZEROES), write.contents, random));
+            }
+        }
+        long sizeAfter = random.nextBoolean() ? size : syncedSize;
+        contents.keySet().removeIf(sector -> sector * SECTOR_BYTES >= sizeAfter);
+        return new SimulatedFile(contents, sizeAfter);
+    }
+
+    /** The file after a loss of power: fate decides about each unsynced sector, and then about the unsynced size. */
+    SimulatedFile afterPowerLoss(Supplier<Fate> fate) {
+        capture();
+        Map<Long, byte[]> contents = new HashMap<>(synced);
+        for (UnsyncedSector write : unsynced) {
+            Fate decided = fate.get();
+            if (decided == Fate.KEPT) {
+                contents.put(write.sector, write.contents);
+            } else if (decided == Fate.TORN && !write.mapped) {
+                RandomGenerator random = new SplittableRandom(write.sector + unsynced.size());
+                contents.put(write.sector, garbage(contents.getOrDefault(write.sector, ZEROES), write.contents, random));
+            }
+        }
+        long sizeAfter = size != syncedSize && fate.get() == Fate.KEPT ? size : syncedSize;
+        contents.keySet().removeIf(sector -> sector * SECTOR_BYTES >= sizeAfter);
+        return new SimulatedFile(contents, sizeAfter);
+    }
+
+    /** A hash of everything that a later crash or reader depends on. */
+    long fingerprint() {
+        capture();
+        long hash = size * 31 + syncedSize;
+        for (Map.Entry<Long, byte[]> sector : current.entrySet()) {
+            hash += (sector.getKey() * 0x9E3779B97F4A7C15L | 1) * Arrays.hashCode(sector.getValue());
+        }
+        for (UnsyncedSector write : unsynced) {
+            hash = hash * 31 + write.sector * 17 + Arrays.hashCode(write.contents);
+        }
+        return hash;
+    }
+
+    /** The file as a reader sees it, unsynced writes included, which stay unsynced. */
+    private SimulatedFile copy() {
+        SimulatedFile copy = new SimulatedFile(synced, syncedSize);
+        copy.current.clear();
+        copy.current.putAll(current);
+        copy.unsynced.addAll(unsynced);
+        copy.size = size;
+        return copy;
+    }
+
+    /** A sector caught in the middle of a write: bytes that the write would have changed are anything. */
+    private static byte[] garbage(byte[] old, byte[] written, RandomGenerator random) {
+        byte[] result = old.clone();
+        for (int i = 0; i < SECTOR_BYTES; i++) {
+            if (old[i] != written[i]) {
+                result[i] = (byte) random.nextInt();
+            }
+        }
+        return result;
+    }
+
+    /** Changes the medium behind everyone's back: a reader sees it, and so does a crash. */
+    void rot(long sector, byte[] contents) {
+        capture();
+        current.put(sector, contents);
+        synced.put(sector, contents);
+        unsynced.removeIf(write -> write.sector == sector);
+    }
+
+    byte[] bytes(long lengthMax) {
+        capture();
+        byte[] bytes = new byte[(int) Math.min(size, lengthMax)];
+        for (int i = 0; i < bytes.length; i += SECTOR_BYTES) {
+            System.arraycopy(sector(i / SECTOR_BYTES), 0, bytes, i, Math.min(SECTOR_BYTES, bytes.length - i));
+        }
+        return bytes;
+    }
+
+    void replace(byte[] bytes) {
+        resize(0);
+        resize(bytes.length);
+        for (int i = 0; i < bytes.length; i += SECTOR_BYTES) {
+            put(i / SECTOR_BYTES, Arrays.copyOfRange(bytes, i, i + SECTOR_BYTES), false);
+        }
+    }
+}

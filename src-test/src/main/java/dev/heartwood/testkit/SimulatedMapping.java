@@ -1,0 +1,89 @@
+package dev.heartwood.testkit;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryRegions;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** A mapped file in native memory. What was stored is compared with the file when it matters: at a sync, a crash, a close. */
+final class SimulatedMapping implements MappedFile {
+    private static final long ALIGNMENT = 4096;
+
+    private final SimulatedMachine machine;
+    private final SimulatedFile file;
+    private final String name;
+    private final Arena arena = Arena.ofShared();
+    private final long address;
+    private final long length;
+    private boolean closed;
+
+    SimulatedMapping(SimulatedMachine machine, SimulatedFile file, String name) {
+        this.machine = machine;
+        this.file = file;
+        this.name = name;
+        length = file.size() + ALIGNMENT - 1 & -ALIGNMENT;
+        if (length == 0) {
+            address = 0;
+            return;
+        }
+        MemorySegment memory = arena.allocate(length, ALIGNMENT);
+        address = memory.address();
+        MemoryRegions.add(address, length);
+        for (long s = 0; s * SimulatedFile.SECTOR_BYTES < length; s++) {
+            Memory.copyFrom(file.sector(s), 0, address + s * SimulatedFile.SECTOR_BYTES, SimulatedFile.SECTOR_BYTES);
+        }
+        file.mapped(this);
+    }
+
+    void copySector(long sector, byte[] to) {
+        Memory.copyTo(address + sector * SimulatedFile.SECTOR_BYTES, to, 0, to.length);
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public long length() {
+        return length;
+    }
+
+    @Override
+    public void sync(long offset, long syncLength) {
+        machine.locked(() -> {
+            if (closed) {
+                throw new ClosedException(name);
+            }
+            Errno errno = machine.faults().begin(OperationKind.SYNC_MAPPED, name);
+            if (errno != null) {
+                file.failSync(machine.random());
+                throw errno.exception(OperationKind.SYNC_MAPPED, name, offset);
+            }
+            if (syncLength > 0) {
+                file.syncRange(offset, syncLength);
+            }
+            return null;
+        });
+    }
+
+    @Override
+    public void close() {
+        machine.locked(() -> {
+            if (!closed) {
+                file.unmapped(this);
+                closed = true;
+                MemoryRegions.remove(address);
+                arena.close();
+            }
+            return null;
+        });
+    }
+}

@@ -1,0 +1,70 @@
+package dev.heartwood.testkit;
+
+import dev.heartwood.Environment;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.engine.store.Surroundings;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+
+/**
+ * An environment in which nothing happens by itself: no threads, a simulated clock, numbers from a seed. With storages of a {@link
+ * SimulatedMachine} and calls from {@link SteppedCallers}, one seed is one history. One thread at a time.
+ */
+public final class SteppedEnvironment implements AutoCloseable {
+    private final Environment environment;
+    private final SplittableRandom random;
+    private SteppedWorkers workers;
+
+    /** An environment for two threads that write; everything undetermined follows from the seed. */
+    public SteppedEnvironment(long seed, EnvironmentOptions options, Function<Path, Storage> storages) {
+        random = new SplittableRandom(seed);
+        SplittableRandom identities = random.split();
+        SimulatedClock clock = new SimulatedClock(random.nextLong());
+        Surroundings surroundings = new Surroundings(this::newWorkers, clock, identities::nextLong, 2);
+        environment = EngineEnvironment.open(options, storages, surroundings);
+    }
+
+    private SteppedWorkers newWorkers(int count) {
+        workers = new SteppedWorkers(random.nextLong(), count);
+        return workers;
+    }
+
+    /** Opens a store in the environment. */
+    public KeyValueStore open(Path directory, StoreOptions options) {
+        return environment.open(directory, options);
+    }
+
+    /** Opens the one store of the environment, which closes with it. */
+    KeyValueStore openOwned(Path directory, StoreOptions options) {
+        try {
+            return environment.openOwned(directory, options);
+        } catch (Throwable failure) {
+            environment.close();
+            throw failure;
+        }
+    }
+
+    /** Lets the background do a few of the tasks that wait, or none. */
+    public void step() {
+        for (int tasks = random.nextInt(3); tasks > 0; tasks--) {
+            workers.runOneHere();
+        }
+    }
+
+    /** Lets the background do everything that waits. */
+    public void finish() {
+        while (workers.runOneHere()) {
+            // A task may submit further ones.
+        }
+    }
+
+    @Override
+    public void close() {
+        environment.close();
+    }
+}

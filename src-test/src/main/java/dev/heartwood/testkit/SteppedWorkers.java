@@ -1,0 +1,75 @@
+package dev.heartwood.testkit;
+
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Workers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Workers without threads: a task runs when the driver of a test, or a call that waits for one, says so, and the seed decides
+ * which. One thread at a time.
+ */
+public final class SteppedWorkers implements Workers {
+    private record Task(Priority priority, Runnable action) {}
+
+    private final SplittableRandom random;
+    private final int count;
+    private final List<Task> queued = new ArrayList<>();
+    private boolean closed;
+
+    /** As many workers as {@code count} says to the engine; the order of tasks follows from the seed. */
+    public SteppedWorkers(long seed, int count) {
+        this.random = new SplittableRandom(seed);
+        this.count = count;
+    }
+
+    @Override
+    public void submit(Priority priority, Runnable task) {
+        if (!closed) {
+            queued.add(new Task(priority, task));
+        }
+    }
+
+    /** Time does not pass here: the task may run as soon as any other. */
+    @Override
+    public void submitLater(Priority priority, long delayNanos, Runnable task) {
+        submit(priority, task);
+    }
+
+    /** Tasks that wait to be run. */
+    public int queued() {
+        return queued.size();
+    }
+
+    /** Runs a queued task: mostly one of the most urgent, sometimes any. */
+    @Override
+    public boolean runOneHere() {
+        if (queued.isEmpty()) {
+            return false;
+        }
+        int chosen = random.nextInt(queued.size());
+        if (random.nextInt(4) > 0) {
+            for (int i = 0; i < queued.size(); i++) {
+                if (queued.get(i).priority.compareTo(queued.get(chosen).priority) < 0) {
+                    chosen = i;
+                }
+            }
+        }
+        queued.remove(chosen).action.run();
+        return true;
+    }
+
+    @Override
+    public int count() {
+        return count;
+    }
+
+    @Override
+    public void close() {
+        while (runOneHere()) {
+            // Everything queued is run, as the engine's own workers do.
+        }
+        closed = true;
+    }
+}

@@ -1,0 +1,282 @@
+package dev.heartwood.backup;
+
+import static dev.heartwood.backup.BackupFixture.DATA;
+import static dev.heartwood.backup.BackupFixture.STORE;
+import static dev.heartwood.backup.BackupFixture.TARGET;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.LockedException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreException;
+import dev.heartwood.UnsuitableTargetException;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
+import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OperationKind;
+import dev.heartwood.testkit.SimulatedMachine;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Backups that are refused, fail or are interrupted. */
+class BackupFailureTest {
+    private static Map<String, Integer> files(SimulatedMachine machine, Path directory) {
+        return new TreeMap<>(machine.files(directory).stream()
+                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(directory, n)))));
+    }
+
+    private static void requireRefused(SimulatedMachine machine, KeyValueStore store, Path to, String why) {
+        Map<String, Integer> before = files(machine, to);
+        StoreException refusal = assertThrows(UnsuitableTargetException.class, () -> store.backup(to));
+        assertTrue(refusal.getMessage().contains(why), refusal.getMessage());
+        assertEquals(before, files(machine, to));
+    }
+
+    @Test
+    void whatIsInTheTargetIsNotReplaced() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        Path other = Path.of("simulated", "other");
+        try (KeyValueStore store = BackupFixture.open(machine, STORE);
+                KeyValueStore stranger = BackupFixture.open(machine, other)) {
+            BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(1), 100);
+            assertThrows(LockedException.class, () -> store.backup(STORE));
+            assertThrows(LockedException.class, () -> store.backup(other));
+            Path letters = Path.of("simulated", "letters");
+            machine.place(letters, "letter.txt", new byte[10]);
+            requireRefused(machine, store, letters, "letter.txt");
+            stranger.backup(TARGET);
+            requireRefused(machine, store, TARGET, "another store");
+            Path opened = Path.of("simulated", "opened");
+            store.backup(opened);
+            try (KeyValueStore copy = BackupFixture.openExisting(machine, opened)) {
+                assertThrows(LockedException.class, () -> store.backup(opened));
+                copy.put(new byte[] {1}, new byte[] {1});
+            }
+            requireRefused(machine, store, opened, "opened since");
+            Path rotten = Path.of("simulated", "rotten");
+            store.backup(rotten);
+            machine.flip(rotten, "backup", 9, 1);
+            requireRefused(machine, store, rotten, "record");
+            Path headless = Path.of("simulated", "headless");
+            store.backup(headless);
+            machine.flip(headless, DATA, 100, 1);
+            machine.flip(headless, DATA, 16 * BackupFixture.PAGE_BYTES + 100, 1);
+            requireRefused(machine, store, headless, "damaged");
+        }
+        try (KeyValueStore stranger = BackupFixture.open(machine, other)) {
+            requireRefused(machine, stranger, STORE, "not a backup");
+        }
+    }
+
+    @Test
+    void aDamagedPageOfTheSourceLeavesTheBackupBefore() {
+        SimulatedMachine sound = new SimulatedMachine(2);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(sound, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(2), 2500);
+            store.backup(TARGET);
+            BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(3), 2500);
+            store.settle();
+        }
+        for (PageType type : new PageType[] {
+            PageType.BRANCH_LEAF, PageType.BRANCH_INDEX, PageType.OVERFLOW, PageType.FILTER
+        }) {
+            SimulatedMachine machine = sound.crash(CrashKind.KILL, new SplittableRandom(1));
+            byte[] bytes = machine.contents(STORE, DATA);
+            for (int page = 0; page < bytes.length / BackupFixture.PAGE_BYTES; page++) {
+                if (bytes[page * BackupFixture.PAGE_BYTES + 4] == type.code()) {
+                    machine.flip(STORE, DATA, (long) page * BackupFixture.PAGE_BYTES + 2000, 1);
+                }
+            }
+            try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                CorruptionException damage = assertThrows(CorruptionException.class, () -> store.backup(TARGET));
+                assertEquals(type.name(), damage.pageType());
+            }
+            BackupFixture.requireContents(machine, TARGET, model, "after damage in " + type);
+        }
+    }
+
+    @Test
+    void aFullDiskLeavesTheBackupBefore() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        NavigableMap<byte[], byte[]> later = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(2), 300);
+            store.backup(TARGET);
+            later.putAll(model);
+            BackupFixture.write(store, later, new SplittableRandom(3), 6000);
+            store.checkpoint();
+            machine.capacity(machine.usedBytes());
+            assertThrows(NoSpaceException.class, () -> store.backup(TARGET));
+            SimulatedMachine copy = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+            copy.capacity(Long.MAX_VALUE);
+            BackupFixture.requireContents(copy, TARGET, model, "on a full disk");
+            machine.capacity(Long.MAX_VALUE);
+            store.backup(TARGET);
+        }
+        BackupFixture.requireContents(machine, TARGET, later, "after the disk had room again");
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = OperationKind.class,
+            names = {"WRITE", "SYNC", "READ", "WRITE_FILE", "SYNC_DIRECTORY", "DELETE", "OPEN", "READ_FILE", "LOCK"})
+    void theNthFailureLeavesTheBackupBeforeOrARefusal(OperationKind kind) {
+        SimulatedMachine start = new SimulatedMachine(5);
+        NavigableMap<byte[], byte[]> before = BackupFixture.newMap();
+        NavigableMap<byte[], byte[]> after = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            BackupFixture.write(store, before, new SplittableRandom(5), 1200);
+            store.backup(TARGET);
+            after.putAll(before);
+            BackupFixture.write(store, after, new SplittableRandom(6), 1200);
+            store.settle();
+        }
+        int step = 1;
+        for (long nth = 1; ; nth += step) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            boolean failed = false;
+            try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                store.settle();
+                machine.faults().fail(kind, nth, Errno.EIO, Duration.ONCE);
+                try {
+                    store.backup(TARGET);
+                } catch (StoreException expected) {
+                    failed = true;
+                }
+                machine.faults().heal();
+            } catch (StoreException closing) {
+                failed = true;
+            }
+            boolean struck = machine.faults().injected() > 0;
+            requireOldNewOrRefused(machine, before, after, kind + " " + nth);
+            if (!struck) {
+                assertTrue(!failed, "a backup without a fault failed");
+                assertTrue(nth > 1, "nothing of kind " + kind + " was met");
+                return;
+            }
+            step = nth > 12 ? 9 : 1;
+        }
+    }
+
+    private static void requireOldNewOrRefused(
+            SimulatedMachine machine, Map<byte[], byte[]> before, Map<byte[], byte[]> after, String what) {
+        SimulatedMachine image = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
+            Map<byte[], byte[]> found = History.contents(copy);
+            assertTrue(
+                    BackupFixture.isSame(before, found) || BackupFixture.isSame(after, found), what + ": neither old nor new");
+        } catch (NotAStoreException refused) {
+            assertTrue(refused.getMessage().contains("never finished"), refused.getMessage());
+        }
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            store.backup(TARGET);
+        }
+        BackupFixture.requireContents(machine, TARGET, after, what + ", and once more");
+    }
+
+    /** Takes an image of the disks at many operations of a second backup, and kills or cuts the power there. */
+    @ParameterizedTest
+    @EnumSource(CrashKind.class)
+    void aCrashLeavesTheOldBackupTheNewOneOrARefusal(CrashKind kind) {
+        SimulatedMachine machine = new SimulatedMachine(7);
+        NavigableMap<byte[], byte[]> before = BackupFixture.newMap();
+        NavigableMap<byte[], byte[]> after = BackupFixture.newMap();
+        List<SimulatedMachine> images = new ArrayList<>();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, before, new SplittableRandom(7), 1500);
+            store.settle();
+            store.backup(TARGET);
+            after.putAll(before);
+            BackupFixture.write(store, after, new SplittableRandom(8), 1500);
+            store.settle();
+            store.checkpoint();
+            SplittableRandom fate = new SplittableRandom(9);
+            int[] seen = new int[1];
+            machine.faults().listen((operation, number, path) -> {
+                boolean changes = operation != OperationKind.READ && path.contains(TARGET.getFileName().toString());
+                if (changes && (operation != OperationKind.WRITE || seen[0]++ % 5 == 0)) {
+                    images.add(machine.crash(kind, fate.split()));
+                }
+            });
+            store.backup(TARGET);
+            machine.faults().listen(null);
+        }
+        int refused = 0;
+        int old = 0;
+        int now = 0;
+        for (SimulatedMachine image : images) {
+            try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
+                Map<byte[], byte[]> found = History.contents(copy);
+                boolean isOld = BackupFixture.isSame(before, found);
+                assertTrue(isOld || BackupFixture.isSame(after, found), "neither old nor new");
+                old += isOld ? 1 : 0;
+                now += isOld ? 0 : 1;
+            } catch (NotAStoreException unfinished) {
+                refused++;
+            }
+        }
+        assertTrue(images.size() > 10 && old > 0, images.size() + " images, " + old + " old, " + now + " new, " + refused);
+        assertTrue(refused > 0 || now > 0, images.size() + " images, " + old + " old, none later");
+    }
+
+    @Test
+    void anUnfinishedFirstBackupIsRefusedAndCompletedByTheNext() {
+        SimulatedMachine machine = new SimulatedMachine(8);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(8), 1500);
+            store.checkpoint();
+            machine.faults().fail(OperationKind.WRITE, 5, Errno.EIO, Duration.ONCE);
+            assertThrows(StoreException.class, () -> store.backup(TARGET));
+            assertThrows(NotAStoreException.class, () -> BackupFixture.openExisting(machine, TARGET));
+            assertThrows(NotAStoreException.class, () -> BackupFixture.open(machine, TARGET));
+            store.backup(TARGET);
+        }
+        BackupFixture.requireContents(machine, TARGET, model, "completed");
+    }
+
+    @Test
+    void closingEndsABackup() throws InterruptedException {
+        SimulatedMachine machine = new SimulatedMachine(9);
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(9), 1500);
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicReference<Throwable> outcome = new AtomicReference<>();
+        Thread copier = new Thread(() -> {
+            try {
+                for (int i = 0; ; i++) {
+                    store.backup(Path.of("simulated", "target" + i % 3));
+                    begun.countDown();
+                }
+            } catch (Throwable e) {
+                outcome.set(e);
+            }
+        });
+        copier.start();
+        begun.await();
+        store.close();
+        copier.join();
+        assertEquals(ClosedException.class, outcome.get().getClass());
+    }
+}

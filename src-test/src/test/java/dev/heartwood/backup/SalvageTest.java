@@ -1,0 +1,278 @@
+package dev.heartwood.backup;
+
+import static dev.heartwood.backup.BackupFixture.DATA;
+import static dev.heartwood.backup.BackupFixture.PAGE_BYTES;
+import static dev.heartwood.backup.BackupFixture.STORE;
+import static dev.heartwood.backup.BackupFixture.TARGET;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.Environment;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.LockedException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.TailMergeOperator;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What salvage gets out of damaged stores. */
+class SalvageTest {
+    private final List<String> lost = new ArrayList<>();
+
+    private SalvageReport salvage(SimulatedMachine machine) {
+        try (Storage from = machine.storage(STORE)) {
+            return EngineAccess.salvage(from, TARGET, machine, lost::add);
+        }
+    }
+
+    /** Every key written has a generation in its value: the round in which it was written last. */
+    private static SimulatedMachine store(NavigableMap<byte[], byte[]> model, long seed) {
+        SimulatedMachine machine = new SimulatedMachine(seed);
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(seed), 5000);
+            store.settle();
+            BackupFixture.write(store, model, new SplittableRandom(seed + 1), 300);
+        }
+        return machine;
+    }
+
+    private static List<Long> pages(SimulatedMachine machine, PageType type) {
+        byte[] bytes = machine.contents(STORE, DATA);
+        List<Long> pages = new ArrayList<>();
+        for (int page = 0; page < bytes.length / PAGE_BYTES; page++) {
+            if (bytes[page * PAGE_BYTES + 4] == type.code()) {
+                pages.add((long) page);
+            }
+        }
+        return pages;
+    }
+
+    private static Map<String, Integer> files(SimulatedMachine machine) {
+        return new TreeMap<>(machine.files(STORE).stream()
+                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(STORE, n)))));
+    }
+
+    private static Map<byte[], byte[]> contents(SimulatedMachine machine) {
+        try (KeyValueStore copy = BackupFixture.openExisting(machine, TARGET)) {
+            assertTrue(copy.verify().isClean());
+            return History.contents(copy);
+        }
+    }
+
+    @Test
+    void aSoundStoreIsCopiedWhole() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = store(model, 1);
+        Map<String, Integer> before = files(machine);
+        SalvageReport report = salvage(machine);
+        assertEquals(List.of(), lost);
+        assertEquals(model.size(), report.records());
+        assertEquals(0, report.suspects());
+        assertEquals(before, files(machine));
+        BackupFixture.requireContents(machine, TARGET, model, "salvaged");
+    }
+
+    /** Runs that overlap, at one node and on the way down: the younger one counts. */
+    @Test
+    void ofManyVersionsTheNewestIsCopied() {
+        for (int seed = 1; seed <= 6; seed++) {
+            NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            SplittableRandom random = new SplittableRandom(seed);
+            for (int session = 0; session < 3; session++) {
+                try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                    BackupFixture.write(store, model, random, seed * 700);
+                }
+            }
+            lost.clear();
+            salvage(machine);
+            assertEquals(List.of(), lost);
+            BackupFixture.requireContents(machine, TARGET, model, "seed " + seed);
+        }
+    }
+
+    @Test
+    void theLogOfAKilledStoreIsCopiedToo() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = new SimulatedMachine(2);
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        BackupFixture.write(store, model, new SplittableRandom(2), 800);
+        try (WriteBatch batch = store.newBatch()) {
+            batch.put("batch".getBytes(), new byte[3]);
+            batch.delete("key1".getBytes());
+            store.write(batch);
+        }
+        model.put("batch".getBytes(), new byte[3]);
+        model.remove("key1".getBytes());
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        SalvageReport report = salvage(killed);
+        assertEquals(List.of(), lost);
+        assertTrue(report.logEntries() > 0, report.toString());
+        BackupFixture.requireContents(killed, TARGET, model, "salvaged");
+    }
+
+    /** Nothing is invented, and what is missing lies between keys that are listed. */
+    @ParameterizedTest
+    @EnumSource(
+            value = PageType.class,
+            names = {"BRANCH_LEAF", "BRANCH_INDEX", "OVERFLOW", "FILTER", "TRUNK"})
+    void damageOfEachTypeCostsOnlyWhatIsUnderIt(PageType type) {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 3);
+        SplittableRandom random = new SplittableRandom(type.code());
+        List<Long> pages = pages(start, type);
+        int losses = 0;
+        for (int i = 0; i < 12; i++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, random.split());
+            long page = pages.get(random.nextInt(pages.size()));
+            machine.flip(STORE, DATA, page * PAGE_BYTES + random.nextInt(PAGE_BYTES), 1 << random.nextInt(8));
+            lost.clear();
+            SalvageReport report = salvage(machine);
+            Map<byte[], byte[]> found = contents(machine);
+            int missing = 0;
+            int different = 0;
+            for (Map.Entry<byte[], byte[]> entry : model.entrySet()) {
+                byte[] value = found.get(entry.getKey());
+                missing += value == null ? 1 : 0;
+                different += value != null && !Arrays.equals(value, entry.getValue()) ? 1 : 0;
+            }
+            int invented = found.size() + missing - model.size();
+            String what = type + " page " + page + ": " + report + ", " + missing + " missing, " + different + " different, "
+                    + invented + " invented, lost " + lost;
+            assertEquals(lost.size(), report.losses(), what);
+            if (lost.isEmpty() || type == PageType.BRANCH_INDEX || type == PageType.FILTER) {
+                assertEquals(0, missing + different + invented + report.losses(), what);
+            } else if (type == PageType.TRUNK) {
+                assertTrue(lost.getFirst().contains("trunk node"), what);
+            } else {
+                assertTrue(missing < model.size() / 4, what);
+                assertTrue(different + invented <= report.suspects(), what);
+            }
+            losses += lost.size();
+        }
+        boolean isNeeded = type != PageType.BRANCH_INDEX && type != PageType.FILTER;
+        assertEquals(isNeeded, losses > 0, losses + " losses by damage of " + type);
+    }
+
+    @Test
+    void recordsBehindDamageInTheLogAreCopied() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        int count = 400;
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        for (int i = 0; i < count; i++) {
+            store.put(("key" + i).getBytes(), ("value" + i).getBytes());
+        }
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        int cases = 0;
+        for (String name : killed.files(STORE)) {
+            byte[] contents = killed.contents(STORE, name);
+            int at = indexOf(contents, "value200".getBytes());
+            if (name.startsWith("log-") && at >= 0) {
+                cases++;
+                killed.flip(STORE, name, at, 1);
+            }
+        }
+        assertEquals(1, cases);
+        assertThrows(CorruptionException.class, () -> BackupFixture.openExisting(killed, STORE));
+        SalvageReport report = salvage(killed);
+        assertEquals(count - 1, report.logEntries());
+        assertTrue(lost.size() == 2 && lost.get(1).contains("bytes at offset"), lost.toString());
+        try (KeyValueStore copy = BackupFixture.openExisting(killed, TARGET)) {
+            for (int i = 0; i < count; i++) {
+                byte[] expected = i == 200 ? null : ("value" + i).getBytes();
+                assertArrayEquals(expected, copy.get(("key" + i).getBytes()));
+            }
+        }
+    }
+
+    private static int indexOf(byte[] bytes, byte[] wanted) {
+        for (int i = 0; i <= bytes.length - wanted.length; i++) {
+            if (Arrays.equals(bytes, i, i + wanted.length, wanted, 0, wanted.length)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Salvage does not know the operator's class, only its name; operands are copied as they are. */
+    @Test
+    void operandsAreKeptForTheOperatorOfTheNextOpen() {
+        StoreOptions options =
+                BackupFixture.options().toBuilder().mergeOperator(new TailMergeOperator()).build();
+        SimulatedMachine machine = new SimulatedMachine(5);
+        Map<byte[], byte[]> expected;
+        History history = new History(5, 1500, dev.heartwood.Durability.BUFFERED);
+        try (Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
+                KeyValueStore store = environment.open(STORE, options)) {
+            while (history.begun() < history.size()) {
+                history.advance(store);
+            }
+            expected = History.contents(store);
+        }
+        salvage(machine);
+        assertEquals(List.of(), lost);
+        try (Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
+                KeyValueStore copy = environment.open(TARGET, options)) {
+            BackupFixture.requireSame(expected, History.contents(copy), "with operands");
+        }
+    }
+
+    @Test
+    void whatCannotBeDoneIsRefused() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = store(model, 6);
+        machine.place(TARGET, "letter.txt", new byte[1]);
+        assertThrows(NotAStoreException.class, () -> salvage(machine));
+        machine.remove(TARGET, "letter.txt");
+        KeyValueStore open = BackupFixture.openExisting(machine, STORE);
+        assertThrows(LockedException.class, () -> salvage(machine));
+        open.close();
+        long capacity = machine.usedBytes() + (1 << 20) + (300 << 10);
+        machine.capacity(capacity);
+        assertThrows(NoSpaceException.class, () -> salvage(machine));
+        machine.capacity(Long.MAX_VALUE);
+        NotAStoreException refusal =
+                assertThrows(NotAStoreException.class, () -> BackupFixture.openExisting(machine, TARGET));
+        assertTrue(refusal.getMessage().contains("never finished"), refusal.getMessage());
+        for (String name : machine.files(TARGET)) {
+            machine.remove(TARGET, name);
+        }
+        machine.flip(STORE, DATA, 50, 1);
+        salvage(machine);
+        BackupFixture.requireContents(machine, TARGET, model, "with one superblock");
+        for (String name : machine.files(TARGET)) {
+            machine.remove(TARGET, name);
+        }
+        machine.flip(STORE, DATA, 16 * PAGE_BYTES + 50, 1);
+        CorruptionException headless = assertThrows(CorruptionException.class, () -> salvage(machine));
+        assertEquals(PageType.SUPERBLOCK.name(), headless.pageType());
+        assertNotNull(headless.getMessage());
+        assertEquals(List.of(), machine.files(TARGET));
+    }
+}

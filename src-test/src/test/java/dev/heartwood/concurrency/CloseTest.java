@@ -1,0 +1,209 @@
+package dev.heartwood.concurrency;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.ClosedException;
+import dev.heartwood.Cursor;
+import dev.heartwood.Durability;
+import dev.heartwood.Environment;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.TestDirectory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** Every call on something closed throws {@link ClosedException}; closing in the middle of calls harms nobody. */
+class CloseTest {
+    private static final byte[] KEY = {1};
+    private static final byte[] VALUE = {2};
+
+    private final StoreOptions options = StoreOptions.builder()
+            .memory(EnvironmentOptions.MEMORY_MIN)
+            .memtable(ByteSize.kib(64))
+            .build();
+
+    /**
+     * A store that closes its environment waited for every call while it held the lock that a checkpoint was waiting for: neither
+     * ended.
+     */
+    @Test
+    void closingAStoreThatOwnsItsEnvironmentLetsWaitingCheckpointsGo() throws InterruptedException {
+        for (int round = 0; round < 30; round++) {
+            try (TestDirectory directory = new TestDirectory("owned")) {
+                KeyValueStore store = Heartwood.open(directory.path(), options);
+                List<Thread> callers = new ArrayList<>();
+                AtomicInteger refused = new AtomicInteger();
+                for (int i = 0; i < 3; i++) {
+                    Thread caller = new Thread(() -> {
+                        try {
+                            while (true) {
+                                store.put(KEY, VALUE);
+                                store.checkpoint();
+                            }
+                        } catch (ClosedException expected) {
+                            refused.incrementAndGet();
+                        }
+                    });
+                    callers.add(caller);
+                    caller.start();
+                }
+                store.checkpoint();
+                store.close();
+                for (Thread caller : callers) {
+                    caller.join();
+                }
+                assertEquals(3, refused.get());
+            }
+        }
+    }
+
+    @Test
+    void everyCallOnAClosedStoreSaysSo() {
+        try (TestDirectory directory = new TestDirectory("closed");
+                Arena arena = Arena.ofConfined()) {
+            KeyValueStore store = Heartwood.open(directory.path(), options);
+            store.put(KEY, VALUE);
+            WriteBatch batch = store.newBatch();
+            batch.put(KEY, VALUE);
+            Snapshot snapshot = store.snapshot();
+            Cursor cursor = store.cursor();
+            cursor.next();
+            store.close();
+            store.close();
+            MemorySegment key = MemorySegment.ofArray(KEY);
+            MemorySegment nativeKey = arena.allocate(1);
+            List<Executable> calls = List.of(
+                    () -> store.put(KEY, VALUE),
+                    () -> store.put(key, nativeKey),
+                    () -> store.put(KEY, VALUE, Durability.NONE),
+                    () -> store.put(key, key, Durability.SYNC),
+                    () -> store.delete(KEY),
+                    () -> store.delete(key),
+                    () -> store.delete(KEY, Durability.BUFFERED),
+                    () -> store.get(KEY),
+                    () -> store.get(key),
+                    () -> store.get(key, nativeKey),
+                    () -> store.get(key, value -> {}),
+                    () -> store.get(KEY, value -> {}),
+                    () -> store.contains(KEY),
+                    () -> store.write(batch),
+                    () -> store.write(batch, Durability.SYNC),
+                    store::snapshot,
+                    store::cursor,
+                    () -> store.cursor(KeyRange.prefix(KEY)),
+                    store::sync,
+                    store::checkpoint,
+                    store::settle,
+                    () -> snapshot.get(KEY),
+                    () -> snapshot.cursor(KeyRange.all()),
+                    cursor::next,
+                    cursor::previous,
+                    cursor::first,
+                    cursor::last,
+                    () -> cursor.seek(KEY),
+                    cursor::key,
+                    cursor::valueSegment);
+            for (Executable call : calls) {
+                assertThrows(ClosedException.class, call);
+            }
+            cursor.close();
+            snapshot.close();
+            batch.close();
+            assertThrows(ClosedException.class, () -> batch.put(KEY, VALUE));
+        }
+    }
+
+    @Test
+    void anEnvironmentClosesItsStores() {
+        try (TestDirectory directory = new TestDirectory("environment")) {
+            Environment environment = Heartwood.openEnvironment(
+                    EnvironmentOptions.builder().memory(ByteSize.mib(16)).build());
+            KeyValueStore one = environment.open(directory.path().resolve("one"), options);
+            KeyValueStore two = environment.open(directory.path().resolve("two"), options);
+            one.put(KEY, VALUE);
+            two.put(KEY, KEY);
+            environment.close();
+            environment.close();
+            assertThrows(ClosedException.class, () -> one.get(KEY));
+            assertThrows(ClosedException.class, () -> two.put(KEY, VALUE));
+            assertThrows(ClosedException.class, () -> environment.open(directory.path(), options));
+            try (KeyValueStore again = Heartwood.open(directory.path().resolve("two"), options)) {
+                assertEquals(KEY[0], again.get(KEY)[0]);
+            }
+        }
+    }
+
+    @Test
+    void closingRacesWithEveryCall() {
+        Campaign.run(getClass(), 12, seed -> {
+            try (TestDirectory directory = new TestDirectory("race")) {
+                KeyValueStore store = Heartwood.open(directory.path(), options);
+                AtomicInteger calls = new AtomicInteger();
+                int closeAfter = new SplittableRandom(seed).nextInt(20_000);
+                List<Threads.Body> bodies = new ArrayList<>();
+                bodies.add(untilClosed(calls, i -> store.put(key(i), new byte[i % 300])));
+                bodies.add(untilClosed(calls, i -> store.get(key(i % 1000))));
+                bodies.add(untilClosed(calls, i -> store.get(key(i % 1000), value -> value.byteSize())));
+                bodies.add(untilClosed(calls, i -> {
+                    try (Snapshot snapshot = store.snapshot()) {
+                        snapshot.get(key(i));
+                    }
+                }));
+                bodies.add(untilClosed(calls, i -> {
+                    try (Cursor cursor = store.cursor(KeyRange.from(key(i)))) {
+                        for (int n = 0; n < 20 && cursor.next(); n++) {
+                            cursor.value();
+                        }
+                    }
+                }));
+                bodies.add(untilClosed(calls, i -> {
+                    try (WriteBatch batch = store.newBatch()) {
+                        batch.put(key(i), VALUE);
+                        batch.delete(key(i + 1));
+                        store.write(batch);
+                    }
+                }));
+                bodies.add(() -> {
+                    while (calls.get() < closeAfter) {
+                        Thread.onSpinWait();
+                    }
+                    store.close();
+                });
+                Threads.run(bodies);
+                Heartwood.open(directory.path(), options).close();
+            }
+        });
+    }
+
+    private static byte[] key(int i) {
+        return Integer.toString(i).getBytes();
+    }
+
+    private static Threads.Body untilClosed(AtomicInteger calls, IntConsumer call) {
+        return () -> {
+            for (int i = 0; ; i++) {
+                try {
+                    call.accept(i);
+                } catch (ClosedException expected) {
+                    return;
+                }
+                calls.incrementAndGet();
+            }
+        };
+    }
+}

@@ -1,0 +1,47 @@
+package dev.heartwood.concurrency;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/** Runs bodies side by side from one starting line, and hands on the first failure. */
+final class Threads {
+    /** What a thread does. */
+    @FunctionalInterface
+    interface Body {
+        void run() throws Exception;
+    }
+
+    private Threads() {}
+
+    static void run(List<Body> bodies) {
+        CountDownLatch start = new CountDownLatch(bodies.size());
+        List<Throwable> failures = new ArrayList<>();
+        List<Thread> threads = new ArrayList<>();
+        for (Body body : bodies) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    start.countDown();
+                    start.await();
+                    body.run();
+                } catch (Throwable failure) {
+                    synchronized (failures) {
+                        failures.add(failure);
+                    }
+                }
+            }));
+        }
+        try {
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        if (!failures.isEmpty()) {
+            AssertionError error = new AssertionError(failures.getFirst().toString(), failures.getFirst());
+            failures.stream().skip(1).forEach(error::addSuppressed);
+            throw error;
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.heartwood.cost;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.sun.management.ThreadMXBean;
+import dev.heartwood.ByteSize;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.TestDirectory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.util.function.IntConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls with segments leave nothing on the heap of the calling thread once they are compiled. */
+class AllocationTest {
+    private static final int RECORDS = 20_000;
+    private static final int CALLS = 5_000;
+    private static final int ROUNDS_MAX = 400;
+
+    private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private final TestDirectory directory = new TestDirectory("allocation");
+    private final KeyValueStore store = Heartwood.open(
+            directory.path(), StoreOptions.builder().memory(ByteSize.mib(64)).build());
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment[] keys = new MemorySegment[RECORDS];
+    private final MemorySegment value = arena.allocate(Load.VALUE_BYTES);
+
+    AllocationTest() {
+        for (int i = 0; i < RECORDS; i++) {
+            keys[i] = arena.allocateFrom(java.lang.foreign.ValueLayout.JAVA_BYTE, Load.key(i));
+        }
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        directory.close();
+        arena.close();
+    }
+
+    @Test
+    void readsOfTheMemtable() {
+        Load.random(store, RECORDS);
+        assertNothingAllocated(i -> assertHit(keys[i % RECORDS]));
+    }
+
+    @Test
+    void readsOfTheTreeInTheCache() {
+        Load.random(store, RECORDS);
+        store.checkpoint();
+        assertNothingAllocated(i -> assertHit(keys[i % RECORDS]));
+    }
+
+    @Test
+    void writes() {
+        assertNothingAllocated(i -> store.put(keys[i % RECORDS], value));
+    }
+
+    private void assertHit(MemorySegment key) {
+        if (store.get(key, value) != Load.VALUE_BYTES) {
+            throw new AssertionError("a key is missing");
+        }
+    }
+
+    /** Some round must allocate nothing: before the calls are compiled they may, and a put that seals the memtable does. */
+    private void assertNothingAllocated(IntConsumer call) {
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS_MAX && least > 0; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < CALLS; i++) {
+                call.accept(round * CALLS + i);
+            }
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertEquals(0, least, "bytes that " + CALLS + " calls allocate");
+    }
+}

@@ -1,0 +1,115 @@
+package dev.heartwood.cost;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Cursor;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreStats;
+import dev.heartwood.testkit.TestDirectory;
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** What loads write, what deletes give back, and that small budgets do the same work. */
+class WriteCostTest {
+    @Test
+    void aSequentialLoadIsWrittenAboutOnceAndHalfARandomOneLiesBetween() {
+        double sequential = writtenPerByte(0);
+        double half = writtenPerByte(50);
+        double random = writtenPerByte(100);
+        assertTrue(sequential <= 1.3, "a sequential load was written " + sequential + " times");
+        assertTrue(sequential < half && half < random, sequential + ", " + half + ", " + random);
+    }
+
+    private static double writtenPerByte(int randomPercent) {
+        try (TestDirectory directory = new TestDirectory("load");
+                KeyValueStore store = open(directory, 16)) {
+            SplittableRandom random = new SplittableRandom(randomPercent);
+            for (int i = 0; i < 500_000; i++) {
+                boolean isRandom = random.nextInt(100) < randomPercent;
+                byte[] key = isRandom ? Load.inOrder(random.nextLong(1L << 40)) : Load.inOrder((1L << 40) + i);
+                store.put(key, Load.value(i));
+            }
+            store.checkpoint();
+            store.settle();
+            return store.stats().dataWriteAmplification();
+        }
+    }
+
+    @Test
+    void deletingEverythingGivesTheSpaceBack() {
+        try (TestDirectory directory = new TestDirectory("delete");
+                KeyValueStore store = open(directory, 16)) {
+            int records = 300_000;
+            Load.random(store, records);
+            store.settle();
+            StoreStats full = store.stats();
+            assertTrue(full.height() > 1 && full.liveBytes() > (long) records * Load.RECORD_BYTES, full.toString());
+            for (int i = 0; i < records; i++) {
+                store.delete(Load.key(i));
+            }
+            store.checkpoint();
+            store.settle();
+            StoreStats empty = store.stats();
+            try (Cursor cursor = store.cursor()) {
+                assertFalse(cursor.next());
+            }
+            assertEquals(1, empty.height(), empty.toString());
+            assertEquals(0, empty.runs(), empty.toString());
+            assertTrue(empty.liveBytes() < 1 << 20, empty.liveBytes() + " bytes in use of an empty store");
+        }
+    }
+
+    @Test
+    void whatIsFreedBeforeItIsWrittenIsNeverWritten() {
+        try (TestDirectory directory = new TestDirectory("dirty");
+                KeyValueStore store = Heartwood.open(
+                        directory.path(),
+                        StoreOptions.builder()
+                                .memory(ByteSize.mib(128))
+                                .memtable(ByteSize.mib(1))
+                                .checkpointDistance(1_000)
+                                .build())) {
+            for (int i = 0; i < 600_000; i++) {
+                store.put(Load.key(i % 20_000), Load.value(i));
+            }
+            store.settle();
+            StoreStats stats = store.stats();
+            assertTrue(stats.pagesDiscardedDirty() > 0, stats.toString());
+            assertTrue(stats.dataBytesWritten() < stats.userBytesWritten() / 2, stats.toString());
+        }
+    }
+
+    @Test
+    void manySmallEntriesInASmallBudgetAreMergedLikeAnyOthers() {
+        try (TestDirectory directory = new TestDirectory("small");
+                KeyValueStore store = open(directory, 16)) {
+            int records = 1_500_000;
+            for (int i = 0; i < records; i++) {
+                store.put(smallKey(i), ByteBuffer.allocate(4).putInt(i).array());
+            }
+            store.settle();
+            StoreStats stats = store.stats();
+            assertEquals(0, stats.debtBytes(), stats.toString());
+            for (int i = 0; i < records; i += 97) {
+                assertArrayEquals(ByteBuffer.allocate(4).putInt(i).array(), store.get(smallKey(i)));
+            }
+        }
+    }
+
+    private static byte[] smallKey(int number) {
+        return ByteBuffer.allocate(8).putLong(number * 0x9E3779B97F4A7C15L).array();
+    }
+
+    private static KeyValueStore open(TestDirectory directory, int memoryMib) {
+        return Heartwood.open(
+                directory.path(),
+                StoreOptions.builder().memory(ByteSize.mib(memoryMib)).build());
+    }
+}

@@ -1,0 +1,136 @@
+package dev.heartwood.crash;
+
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.Durability;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.PreviousFailureException;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
+import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.History.Moment;
+import dev.heartwood.testkit.OperationKind;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SimulatedStoreHost;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The Nth operation of a kind fails, for growing N until a run passes untouched. Whatever the store answers, what it had
+ * acknowledged is there after the next loss of power.
+ */
+class FailingDeviceTest {
+    private static final int STEPS = 500;
+
+    @ParameterizedTest
+    @EnumSource(
+            value = OperationKind.class,
+            names = {"READ", "WRITE", "SYNC", "SYNC_MAPPED", "ALLOCATE", "MAP", "DELETE", "SYNC_DIRECTORY", "WRITE_FILE"})
+    void nothingAcknowledgedIsLostWhateverFails(OperationKind kind) {
+        Campaign.run(getClass(), 1, seed -> {
+            boolean struck = true;
+            for (long nth = 1; struck; nth += 1 + nth / 2) {
+                struck = run(seed, kind, nth, Errno.EIO, Duration.ONCE);
+                run(seed, kind, nth, Errno.EIO, Duration.FOR_GOOD);
+            }
+        });
+    }
+
+    @Test
+    void afterAFailedSyncNothingIsWrittenUntilReopened() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        StoreOptions options = PowerLossTest.options(1);
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+            store.put(new byte[] {1}, new byte[] {1}, Durability.SYNC);
+            machine.faults().fail(OperationKind.SYNC_MAPPED, 1, Errno.EIO, Duration.ONCE);
+            machine.faults().fail(OperationKind.SYNC, 1, Errno.EIO, Duration.ONCE);
+            assertThrows(StoreException.class, () -> store.put(new byte[] {2}, new byte[] {2}, Durability.SYNC));
+            assertThrows(PreviousFailureException.class, () -> store.put(new byte[] {3}, new byte[] {3}));
+            assertThrows(PreviousFailureException.class, () -> store.delete(new byte[] {3}));
+            assertThrows(PreviousFailureException.class, store::sync);
+            assertTrue(store.contains(new byte[] {1}));
+        } catch (StoreException closing) {
+            assertInstanceOf(PreviousFailureException.class, closing);
+        }
+        machine.faults().heal();
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+            assertTrue(store.contains(new byte[] {1}));
+            store.put(new byte[] {3}, new byte[] {3}, Durability.SYNC);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void aFullDiskRefusesWritesKeepsReadingAndHeals(Durability durability) {
+        Campaign.run(getClass(), 4, seed -> {
+            History history = new History(seed, 3000, durability);
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            StoreOptions options = PowerLossTest.options(seed);
+            try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+                store.put("first".getBytes(), new byte[] {1});
+                machine.capacity(machine.usedBytes() + (1 + seed % 16 << 19));
+                boolean refused = false;
+                for (int i = 0; i < 3000 && !refused; i++) {
+                    try {
+                        store.put(String.format("fill%06d", i).getBytes(), new byte[4000], durability);
+                    } catch (NoSpaceException full) {
+                        refused = true;
+                    }
+                }
+                assertTrue(refused, "12 MB went into a disk that had no room for them");
+                assertTrue(store.contains("first".getBytes()));
+                assertTrue(store.contains("fill000000".getBytes()));
+                machine.capacity(Long.MAX_VALUE);
+                store.put("healed".getBytes(), new byte[] {1});
+                history.advance(store);
+                store.checkpoint();
+            }
+            SimulatedStoreHost.verify(machine);
+            try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+                assertTrue(store.contains("healed".getBytes()));
+                assertTrue(store.contains("fill000000".getBytes()));
+            }
+        });
+    }
+
+    /** One history with one fault; returns whether it struck. */
+    private static boolean run(long seed, OperationKind kind, long nth, Errno errno, Duration duration) {
+        History history = new History(seed, STEPS, Durability.SYNC, Durability.BUFFERED);
+        SimulatedMachine machine = new SimulatedMachine(seed);
+        StoreOptions options = PowerLossTest.options(seed);
+        machine.faults().fail(kind, nth, errno, duration);
+        int acknowledged = drive(machine, options, history);
+        Moment moment = new Moment(acknowledged, history.begun());
+        boolean struck = machine.faults().injected() > 0;
+        SimulatedMachine next = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(seed + nth));
+        try (KeyValueStore store = SimulatedStoreHost.open(next, options)) {
+            String complaint = history.explain(CrashKind.POWER_LOSS, moment, store);
+            assertNull(complaint, () -> "with " + kind + " number " + nth + " failing " + duration + ": " + complaint);
+        }
+        SimulatedStoreHost.verify(next);
+        return struck;
+    }
+
+    /** Takes steps until one fails; only exceptions of the store may come out. Returns the steps acknowledged. */
+    private static int drive(SimulatedMachine machine, StoreOptions options, History history) {
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+            while (history.begun() < history.size()) {
+                history.advance(store);
+            }
+            store.checkpoint();
+        } catch (StoreException expected) {
+            return history.acknowledged();
+        }
+        return history.acknowledged();
+    }
+}

@@ -1,0 +1,99 @@
+package dev.heartwood.crash;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.FileStoreHost;
+import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.History.Moment;
+import dev.heartwood.testkit.JavaProcess;
+import dev.heartwood.testkit.TestDirectory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * System calls of a real process on real files fail, are interrupted, or kill it, by the tracer of the operating system. Whatever
+ * the process had acknowledged is there afterwards.
+ */
+class TracedProcessTest {
+    private static final String TRACER = "/usr/bin/strace";
+    private static final int SIGKILL_EXIT = 137;
+
+    /** What the process must end with. */
+    enum End {
+        DONE,
+        REFUSED,
+        KILLED
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "pwrite64, error=EIO, REFUSED, 2",
+        "pwrite64, error=EIO, REFUSED, 5",
+        "pwritev, error=EIO, REFUSED, 1",
+        "fdatasync, error=EIO, REFUSED, 4",
+        "fallocate, error=ENOSPC, REFUSED, 1",
+        "msync, error=EIO, REFUSED, 3",
+        "pwrite64, error=EINTR, DONE, 1+2",
+        "pwrite64, error=EAGAIN, DONE, 1+3",
+        "pread64, error=EINTR, DONE, 1+2",
+        "fdatasync, signal=SIGWINCH, DONE, 1+1",
+        "pwrite64, signal=SIGKILL, KILLED, 3",
+        "pwrite64, signal=SIGKILL, KILLED, 9",
+        "fdatasync, signal=SIGKILL, KILLED, 5",
+        "msync, signal=SIGKILL, KILLED, 10"
+    })
+    void nothingAcknowledgedIsLost(String call, String injection, End end, String when) {
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        Campaign.run(getClass(), 1, seed -> {
+            try (TestDirectory parent = new TestDirectory("traced")) {
+                Path directory = parent.path().resolve("store");
+                JavaProcess.Ended ended = JavaProcess.of(TracedLoad.class, directory.toString(), Long.toString(seed))
+                        .flags("-Xmx200m")
+                        .under(tracer(directory, call, injection, when))
+                        .run(parent.path().resolve("output"));
+                int exit = end == End.DONE ? 0 : end == End.REFUSED ? TracedLoad.REFUSED_EXIT : SIGKILL_EXIT;
+                assertEquals(exit, ended.exit(), ended::output);
+                judge(directory, seed);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    /** Only calls on the store's data file are touched, as the JVM reads its classes in the same way; msync names no file. */
+    private static String[] tracer(Path directory, String call, String injection, String when) {
+        List<String> command = new ArrayList<>(List.of(TRACER, "-f", "-qqq", "-o", "/dev/null"));
+        if (!call.equals("msync")) {
+            command.addAll(List.of("-P", directory.resolve("data.hw").toString()));
+        }
+        command.addAll(List.of("-e", "trace=" + call, "-e", "inject=" + call + ":" + injection + ":when=" + when));
+        return command.toArray(String[]::new);
+    }
+
+    private static void judge(Path directory, long seed) throws IOException {
+        byte[] bytes = Files.readAllBytes(TracedLoad.acknowledgements(directory));
+        int whole = bytes.length / 4;
+        int acknowledged = whole == 0 ? 0 : ByteBuffer.wrap(bytes).getInt((whole - 1) * 4);
+        History history = TracedLoad.history(seed);
+        int begun = Math.min(history.size(), acknowledged + 1);
+        try (KeyValueStore store = Heartwood.open(directory, TracedLoad.options())) {
+            assertNull(history.explain(CrashKind.KILL, new Moment(acknowledged, begun), store));
+        }
+        FileStoreHost.verify(directory);
+        assertTrue(Files.exists(directory.resolve("data.hw")));
+    }
+}

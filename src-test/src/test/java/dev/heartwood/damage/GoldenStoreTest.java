@@ -1,0 +1,179 @@
+package dev.heartwood.damage;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.FormatTooNewException;
+import dev.heartwood.FormatTooOldException;
+import dev.heartwood.IncompatibleOptionsException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageSeal;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.TailMergeOperator;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipInputStream;
+import java.util.zip.ZipOutputStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * A store of every version of the format, killed with a log to replay, is opened by this one; versions that are not known and options that
+ * do not fit are refused by name, with nothing rewritten.
+ */
+class GoldenStoreTest {
+    private static final long SEED = 77;
+    private static final int IMAGE_OFFSET = 44;
+
+    private final Path directory = Specimen.DIRECTORY;
+
+    /** Writes the golden store of the current format: {@code main FILE}. To be run once for a format, before it is released. */
+    public static void main(String[] arguments) throws IOException {
+        SimulatedMachine machine = new SimulatedMachine(SEED);
+        KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options());
+        write(store);
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(SEED));
+        try (OutputStream file = Files.newOutputStream(Path.of(arguments[0]));
+                ZipOutputStream zip = new ZipOutputStream(file)) {
+            for (String name : killed.files(Specimen.DIRECTORY)) {
+                zip.putNextEntry(new ZipEntry(name));
+                zip.write(killed.contents(Specimen.DIRECTORY, name));
+            }
+        }
+        store.close();
+    }
+
+    private static void write(KeyValueStore store) {
+        Specimen model = Specimen.empty(SEED);
+        model.write(store, new SplittableRandom(SEED), 400);
+        store.settle();
+        store.checkpoint();
+        model.write(store, new SplittableRandom(SEED + 1), 20);
+    }
+
+    private static Specimen expected() {
+        Specimen model = Specimen.empty(SEED);
+        try (KeyValueStore ignored = SimulatedStoreHost.open(model.machine(), Specimen.options())) {
+            model.write(ignored, new SplittableRandom(SEED), 400);
+            model.write(ignored, new SplittableRandom(SEED + 1), 20);
+        }
+        return model;
+    }
+
+    private static SimulatedMachine golden(String version, long seed) throws IOException {
+        SimulatedMachine machine = new SimulatedMachine(seed);
+        try (InputStream resource = GoldenStoreTest.class.getResourceAsStream("/golden/" + version + ".zip");
+                ZipInputStream zip = new ZipInputStream(resource)) {
+            for (ZipEntry entry = zip.getNextEntry(); entry != null; entry = zip.getNextEntry()) {
+                machine.place(Specimen.DIRECTORY, entry.getName(), zip.readAllBytes());
+            }
+        }
+        return machine;
+    }
+
+    /** On the machine that wrote it, still running, and on another one. */
+    @ParameterizedTest
+    @ValueSource(longs = {SEED, SEED + 1})
+    void aStoreOfTheFirstFormatOpens(long seed) throws IOException {
+        SimulatedMachine machine = golden("v1", seed);
+        assertEquals(List.of(), Specimen.problems(machine));
+        Specimen expected = expected();
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+            assertTrue(expected.read(store).isWhole());
+            assertTrue(store.verify().isClean());
+        }
+    }
+
+    private static Map<String, Integer> files(SimulatedMachine machine) {
+        return new TreeMap<>(machine.files(Specimen.DIRECTORY).stream()
+                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(Specimen.DIRECTORY, n)))));
+    }
+
+    private static void refuses(Class<? extends StoreException> type, SimulatedMachine machine, StoreOptions options) {
+        Map<String, Integer> before = files(machine);
+        assertThrows(type, () -> SimulatedStoreHost.open(machine, options));
+        assertEquals(before, files(machine));
+    }
+
+    /** Both superblocks, whole and sealed, of another version. */
+    private void setFormat(SimulatedMachine machine, int format) {
+        byte[] bytes = machine.contents(directory, Specimen.DATA);
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            long page = pool.allocate(Specimen.PAGE_BYTES);
+            for (int number : new int[] {0, 16}) {
+                int at = number * Specimen.PAGE_BYTES;
+                Memory.copyFrom(bytes, at, page, Specimen.PAGE_BYTES);
+                long storeId = Memory.getLong(page + 8);
+                long generation = Memory.getLong(page + 24);
+                Memory.putInt(page + IMAGE_OFFSET, format);
+                PageSeal.seal(page, PageType.SUPERBLOCK, storeId, number, generation);
+                System.arraycopy(Memory.bytes(page, Specimen.PAGE_BYTES), 0, bytes, at, Specimen.PAGE_BYTES);
+            }
+            pool.free(page, Specimen.PAGE_BYTES);
+        }
+        machine.place(directory, Specimen.DATA, bytes);
+    }
+
+    @Test
+    void otherFormatsAreRefused() throws IOException {
+        for (OpenMode mode : new OpenMode[] {OpenMode.CREATE_IF_MISSING, OpenMode.OPEN_EXISTING}) {
+            StoreOptions options = Specimen.options().toBuilder().openMode(mode).build();
+            SimulatedMachine machine = golden("v1", SEED);
+            setFormat(machine, 2);
+            refuses(FormatTooNewException.class, machine, options);
+            setFormat(machine, Integer.MAX_VALUE);
+            refuses(FormatTooNewException.class, machine, options);
+            setFormat(machine, 0);
+            refuses(FormatTooOldException.class, machine, options);
+            setFormat(machine, 1);
+            SimulatedStoreHost.open(machine, options).close();
+        }
+    }
+
+    /** Every option that may change between openings does; the one that may not is refused by name. */
+    @ParameterizedTest
+    @EnumSource(dev.heartwood.CompactionPolicyKind.class)
+    void optionsChangeOrAreRefusedByName(dev.heartwood.CompactionPolicyKind policy) throws IOException {
+        SimulatedMachine machine = golden("v1", SEED);
+        Specimen expected = expected();
+        for (int fanout : new int[] {4, 15}) {
+            for (dev.heartwood.Durability durability : dev.heartwood.Durability.values()) {
+                StoreOptions changed = Specimen.options().toBuilder()
+                        .fanout(fanout)
+                        .policy(policy)
+                        .durability(durability)
+                        .freeSpace(StoreOptions.FreeSpace.RETURN)
+                        .checkpointDistance(fanout)
+                        .build();
+                try (KeyValueStore store = SimulatedStoreHost.open(machine, changed)) {
+                    assertTrue(expected.read(store).isWhole(), changed.toString());
+                }
+            }
+        }
+        StoreOptions withOperator =
+                Specimen.options().toBuilder().mergeOperator(new TailMergeOperator()).build();
+        SimulatedStoreHost.open(machine, withOperator).close();
+        refuses(IncompatibleOptionsException.class, machine, Specimen.options());
+    }
+}

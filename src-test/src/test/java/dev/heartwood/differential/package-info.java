@@ -1,0 +1,2 @@
+/** The engine against the model, operation by operation. */
+package dev.heartwood.differential;

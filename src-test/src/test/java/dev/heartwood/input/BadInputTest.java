@@ -1,0 +1,187 @@
+package dev.heartwood.input;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Durability;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.TooLargeException;
+import dev.heartwood.ValueConsumer;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.testkit.TailMergeOperator;
+import dev.heartwood.testkit.TestDirectory;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+/** Arguments that no call may take. */
+class BadInputTest {
+    private static final byte[] KEY = {1};
+    private static final byte[] VALUE = {2};
+
+    private final TestDirectory directory = new TestDirectory("input");
+    private KeyValueStore store;
+
+    @BeforeEach
+    void open() {
+        store = Heartwood.open(
+                directory.path().resolve("store"),
+                StoreOptions.builder()
+                        .memory(ByteSize.mib(16))
+                        .mergeOperator(new TailMergeOperator())
+                        .build());
+        store.put(KEY, VALUE);
+    }
+
+    @AfterEach
+    void close() {
+        store.close();
+        directory.close();
+    }
+
+    @Test
+    void theLongestKeyFitsAndOneByteMoreDoesNot() {
+        byte[] longest = new byte[KeyValueStore.KEY_BYTES_MAX];
+        store.put(longest, VALUE);
+        assertArrayEquals(VALUE, store.get(longest));
+        byte[] longer = new byte[KeyValueStore.KEY_BYTES_MAX + 1];
+        MemorySegment segment = MemorySegment.ofArray(longer);
+        MemorySegment value = MemorySegment.ofArray(VALUE);
+        try (WriteBatch batch = store.newBatch()) {
+            List<Executable> writes = List.of(
+                    () -> store.put(longer, VALUE),
+                    () -> store.put(segment, value),
+                    () -> store.put(longer, VALUE, Durability.NONE),
+                    () -> store.delete(longer),
+                    () -> store.delete(segment),
+                    () -> store.merge(longer, VALUE),
+                    () -> batch.put(longer, VALUE),
+                    () -> batch.put(segment, value),
+                    () -> batch.delete(longer),
+                    () -> batch.merge(longer, VALUE));
+            for (Executable write : writes) {
+                TooLargeException refused = assertThrows(TooLargeException.class, write);
+                assertEquals(KeyValueStore.KEY_BYTES_MAX, refused.limit());
+                assertEquals(longer.length, refused.size());
+            }
+            assertEquals(0, batch.count());
+        }
+        assertArrayEquals(VALUE, store.get(KEY));
+    }
+
+    @Test
+    void aValueOverTheLimitIsRefusedBeforeItIsRead() throws Exception {
+        long length = KeyValueStore.VALUE_BYTES_MAX + 1L;
+        try (Arena arena = Arena.ofConfined();
+                RandomAccessFile file = new RandomAccessFile(directory.path().resolve("sparse").toFile(), "rw");
+                WriteBatch batch = store.newBatch()) {
+            file.setLength(length);
+            MemorySegment value = file.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, length, arena);
+            MemorySegment key = MemorySegment.ofArray(KEY);
+            assertThrows(TooLargeException.class, () -> store.put(key, value));
+            assertThrows(TooLargeException.class, () -> store.put(key, value, Durability.SYNC));
+            assertThrows(TooLargeException.class, () -> store.merge(key, value));
+            assertThrows(TooLargeException.class, () -> batch.put(key, value));
+            assertEquals(0, batch.count());
+        }
+        assertArrayEquals(VALUE, store.get(KEY));
+    }
+
+    @Test
+    void emptyKeysAndValuesAreKeysAndValues() {
+        byte[] empty = {};
+        assertNull(store.get(empty));
+        store.put(empty, empty);
+        assertArrayEquals(empty, store.get(empty));
+        store.checkpoint();
+        assertArrayEquals(empty, store.get(empty));
+        assertEquals(0, store.get(MemorySegment.ofArray(empty), MemorySegment.ofArray(new byte[4])));
+        store.delete(empty);
+        assertNull(store.get(empty));
+    }
+
+    @Test
+    void nothingTakesNull() {
+        byte[] nothing = null;
+        MemorySegment noSegment = null;
+        MemorySegment key = MemorySegment.ofArray(KEY);
+        try (WriteBatch batch = store.newBatch()) {
+            List<Executable> calls = List.of(
+                    () -> store.put(nothing, VALUE),
+                    () -> store.put(KEY, nothing),
+                    () -> store.put(noSegment, key),
+                    () -> store.put(key, noSegment),
+                    () -> store.put(KEY, VALUE, null),
+                    () -> store.delete(nothing),
+                    () -> store.delete(noSegment),
+                    () -> store.delete(KEY, null),
+                    () -> store.merge(nothing, VALUE),
+                    () -> store.merge(KEY, nothing),
+                    () -> store.get(nothing),
+                    () -> store.get(noSegment),
+                    () -> store.get(key, (MemorySegment) null),
+                    () -> store.get(key, (ValueConsumer) null),
+                    () -> store.get(KEY, (ValueConsumer) null),
+                    () -> store.contains(null),
+                    () -> store.write(null),
+                    () -> store.write(batch, null),
+                    () -> store.cursor(null),
+                    () -> batch.put(nothing, VALUE),
+                    () -> batch.put(KEY, nothing),
+                    () -> batch.delete(nothing),
+                    () -> batch.merge(KEY, nothing),
+                    () -> KeyRange.from(null));
+            for (int i = 0; i < calls.size(); i++) {
+                int call = i;
+                assertThrows(NullPointerException.class, calls.get(i), () -> "call " + call);
+            }
+            assertEquals(0, batch.count());
+        }
+        assertArrayEquals(VALUE, store.get(KEY));
+    }
+
+    @Test
+    void aReadOnlyDestinationIsRefused() {
+        MemorySegment readOnly = MemorySegment.ofArray(new byte[8]).asReadOnly();
+        assertThrows(IllegalArgumentException.class, () -> store.get(MemorySegment.ofArray(KEY), readOnly));
+    }
+
+    @Test
+    void aBatchOfAnotherThingIsRefused() {
+        try (TestDirectory other = new TestDirectory("other");
+                KeyValueStore second = Heartwood.open(other.path(), StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build())) {
+            assertThrows(UnsupportedOperationException.class, () -> second.merge(KEY, VALUE));
+            try (WriteBatch batch = second.newBatch()) {
+                batch.merge(KEY, VALUE);
+                second.write(batch);
+            } catch (UnsupportedOperationException expected) {
+                assertNull(second.get(KEY));
+                return;
+            }
+            throw new AssertionError("a store without a merge operator took an operand in a batch");
+        }
+    }
+
+    @Test
+    void anExceptionOfTheUserIsTheUsersAndTheStoreGoesOn() {
+        IllegalStateException thrown = new IllegalStateException("the user's");
+        assertEquals(thrown, assertThrows(IllegalStateException.class, () -> store.get(KEY, value -> {
+            throw thrown;
+        })));
+        store.put(KEY, KEY);
+        assertArrayEquals(KEY, store.get(KEY));
+    }
+}

@@ -1,0 +1,104 @@
+package dev.heartwood.testkit;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import dev.heartwood.Durability;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.NavigableMap;
+import org.junit.jupiter.api.Test;
+
+class ModelTest {
+    private final Model model = new Model(new TailMergeOperator());
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static Write put(String key, String value) {
+        return new Write(Write.Kind.PUT, bytes(key), bytes(value));
+    }
+
+    private int step(Durability level, Write... writes) {
+        int step = model.begin(level, List.of(writes));
+        model.acknowledge(step);
+        return step;
+    }
+
+    private static NavigableMap<byte[], byte[]> map(String... keysAndValues) {
+        NavigableMap<byte[], byte[]> map = Model.newMap();
+        for (int i = 0; i < keysAndValues.length; i += 2) {
+            map.put(bytes(keysAndValues[i]), bytes(keysAndValues[i + 1]));
+        }
+        return map;
+    }
+
+    @Test
+    void bufferedWritesSurviveAKillAndMayDieWithThePower() {
+        step(Durability.SYNC, put("a", "1"));
+        step(Durability.BUFFERED, put("b", "2"));
+        assertNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2")));
+        assertNotNull(model.explain(CrashKind.KILL, map("a", "1")));
+        assertNull(model.explain(CrashKind.POWER_LOSS, map("a", "1")));
+        assertNotNull(model.explain(CrashKind.POWER_LOSS, map()));
+        assertNotNull(model.explain(CrashKind.POWER_LOSS, map("b", "2")));
+    }
+
+    @Test
+    void aSyncCoversWhatCameBefore() {
+        step(Durability.BUFFERED, put("a", "1"));
+        model.synced();
+        assertNotNull(model.explain(CrashKind.POWER_LOSS, map()));
+        assertNull(model.explain(CrashKind.POWER_LOSS, map("a", "1")));
+    }
+
+    @Test
+    void aBatchIsWhole() {
+        step(Durability.BUFFERED, put("a", "1"), put("b", "1"));
+        assertNull(model.explain(CrashKind.POWER_LOSS, map()));
+        assertNotNull(model.explain(CrashKind.POWER_LOSS, map("a", "1")));
+        assertNull(model.explain(CrashKind.POWER_LOSS, map("a", "1", "b", "1")));
+    }
+
+    @Test
+    void aWriteInFlightMayHaveHappened() {
+        step(Durability.SYNC, put("a", "1"));
+        model.begin(Durability.SYNC, List.of(put("b", "2")));
+        assertNull(model.explain(CrashKind.KILL, map("a", "1")));
+        assertNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2")));
+    }
+
+    @Test
+    void unloggedWritesAreMissingUnlessACheckpointHeldThem() {
+        step(Durability.NONE, put("a", "1"));
+        step(Durability.SYNC, put("b", "2"));
+        step(Durability.NONE, put("c", "3"));
+        assertNull(model.explain(CrashKind.KILL, map("b", "2")));
+        assertNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2")));
+        assertNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2", "c", "3")));
+        assertNotNull(model.explain(CrashKind.KILL, map("b", "2", "c", "3")));
+        model.checkpointed();
+        assertNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2", "c", "3")));
+        assertNotNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2")));
+    }
+
+    @Test
+    void whatWasFoundIsTheNewGround() {
+        step(Durability.BUFFERED, put("a", "1"));
+        step(Durability.BUFFERED, put("b", "2"));
+        model.adopt(CrashKind.POWER_LOSS, map("a", "1"));
+        assertNull(model.explain(CrashKind.POWER_LOSS, map("a", "1")));
+        assertNotNull(model.explain(CrashKind.POWER_LOSS, map()));
+        assertNotNull(model.explain(CrashKind.KILL, map("a", "1", "b", "2")));
+    }
+
+    @Test
+    void aRefusedStepHasNotHappened() {
+        step(Durability.BUFFERED, put("a", "1"));
+        model.begin(Durability.BUFFERED, List.of(put("a", "2")));
+        model.refuse();
+        assertNull(model.explain(CrashKind.KILL, map("a", "1")));
+        assertNotNull(model.explain(CrashKind.KILL, map("a", "2")));
+    }
+}

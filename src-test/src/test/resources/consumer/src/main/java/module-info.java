@@ -1,0 +1,4 @@
+/** A user's module. */
+module consumer {
+    requires dev.heartwood;
+}
