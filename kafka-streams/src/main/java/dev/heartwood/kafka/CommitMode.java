@@ -1,0 +1,34 @@
+package dev.heartwood.kafka;
+
+import java.util.Map;
+import org.apache.kafka.streams.StreamsConfig;
+
+/** What becomes of writes after the last commit. */
+enum CommitMode {
+    /** At least once: they stay, and are written again from the changelog. */
+    KEEP,
+    /** Exactly once: they are undone when the store is opened. */
+    UNDO,
+    /** Exactly once with transactional stores: as {@link #UNDO}, and readers may ask for what is committed only. */
+    TRANSACTIONAL;
+
+    /** The key of Kafka Streams 4.4 that turns transactional stores on. */
+    static final String TRANSACTIONAL_KEY = "enable.transactional.statestores";
+
+    static CommitMode of(Map<String, ?> configs) {
+        if (Boolean.parseBoolean(String.valueOf(configs.get(TRANSACTIONAL_KEY)))) {
+            return TRANSACTIONAL;
+        }
+        return StreamsConfig.EXACTLY_ONCE_V2.equals(configs.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG))
+                ? UNDO
+                : KEEP;
+    }
+
+    boolean undoes() {
+        return this != KEEP;
+    }
+
+    boolean snapshots() {
+        return this == TRANSACTIONAL;
+    }
+}

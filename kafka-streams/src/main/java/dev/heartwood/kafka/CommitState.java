@@ -1,0 +1,97 @@
+package dev.heartwood.kafka;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.state.internals.PositionSerde;
+
+/**
+ * What a commit records, as one value, so that it is atomic. Immutable.
+ *
+ * @param epoch the number of the commit; undo records carry the epoch of the commit they lead back to
+ * @param streamTime the largest timestamp seen, or -1
+ * @param offsets the changelog offsets that the data stands for
+ * @param position the position of the input that the data stands for; not shared
+ */
+record CommitState(long epoch, long streamTime, Map<TopicPartition, Long> offsets, Position position) {
+    private static final byte VERSION = 1;
+
+    /** The state of a table that was never committed. */
+    static CommitState none() {
+        return new CommitState(0, -1, Map.of(), Position.emptyPosition());
+    }
+
+    /** The offsets after a commit of {@code changes}: none when it is empty, and no value means that an offset goes. */
+    Map<TopicPartition, Long> offsetsAfter(Map<TopicPartition, Long> changes) {
+        if (changes.isEmpty()) {
+            return Map.of();
+        }
+        Map<TopicPartition, Long> after = new HashMap<>(offsets);
+        changes.forEach((partition, offset) -> {
+            if (offset == null) {
+                after.remove(partition);
+            } else {
+                after.put(partition, offset);
+            }
+        });
+        return Map.copyOf(after);
+    }
+
+    /** Whether the data stands for some offset; Kafka Streams also commits that it knows none, as a negative one. */
+    boolean knowsOffsets() {
+        return offsets.values().stream().anyMatch(offset -> offset >= 0);
+    }
+
+    byte[] encoded() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeByte(VERSION);
+            out.writeLong(epoch);
+            out.writeLong(streamTime);
+            out.writeInt(offsets.size());
+            for (Map.Entry<TopicPartition, Long> entry : offsets.entrySet()) {
+                out.writeUTF(entry.getKey().topic());
+                out.writeInt(entry.getKey().partition());
+                out.writeLong(entry.getValue());
+            }
+            byte[] positionBytes = PositionSerde.serialize(position).array();
+            out.writeInt(positionBytes.length);
+            out.write(positionBytes);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return bytes.toByteArray();
+    }
+
+    static CommitState decode(String storeName, byte[] encoded) {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(encoded))) {
+            byte version = in.readByte();
+            if (version != VERSION) {
+                throw new ProcessorStateException("The last commit of store " + storeName + " has version " + version
+                        + ", which this version of Heartwood does not know");
+            }
+            long epoch = in.readLong();
+            long streamTime = in.readLong();
+            int count = in.readInt();
+            Map<TopicPartition, Long> offsets = new HashMap<>();
+            for (int i = 0; i < count; i++) {
+                TopicPartition partition = new TopicPartition(in.readUTF(), in.readInt());
+                offsets.put(partition, in.readLong());
+            }
+            byte[] position = in.readNBytes(in.readInt());
+            return new CommitState(
+                    epoch, streamTime, Map.copyOf(offsets), PositionSerde.deserialize(ByteBuffer.wrap(position)));
+        } catch (IOException | IllegalArgumentException e) {
+            throw new ProcessorStateException("The last commit of store " + storeName + " cannot be read", e);
+        }
+    }
+}

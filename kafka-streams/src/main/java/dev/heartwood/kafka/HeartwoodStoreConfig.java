@@ -1,0 +1,129 @@
+package dev.heartwood.kafka;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.StoreOptions;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import org.apache.kafka.common.config.ConfigException;
+
+/**
+ * The {@code heartwood.*} keys of a Kafka Streams configuration. Immutable. Sizes are numbers of bytes, or numbers with one of the
+ * suffixes {@code k}, {@code m} and {@code g}. A key that begins with {@code heartwood.} and is not known is refused, so that a
+ * misspelt one is not silently without effect.
+ */
+public final class HeartwoodStoreConfig {
+    /** What every key begins with. */
+    public static final String PREFIX = "heartwood.";
+
+    /** The memory of all stores of a KafkaStreams instance together. Default 256 MiB, at least 16 MiB. */
+    public static final String MEMORY_MAX_BYTES = PREFIX + "memory.max.bytes";
+
+    /** Background threads of a KafkaStreams instance. Default: the number of processors, 1 to 64. */
+    public static final String WORKERS = PREFIX + "workers";
+
+    /** How the device is driven: {@code auto}, {@code uring}, {@code posix} or {@code jnr}. Default {@code auto}. */
+    public static final String DEVICE = PREFIX + "device";
+
+    /** Whether files are read and written past the operating system's cache: {@code direct} or {@code buffered}. Default direct. */
+    public static final String IO_MODE = PREFIX + "io.mode";
+
+    /** The size at which a memtable of a store is sealed. Default 0: an eighth of the memory, 1 to 64 MiB. */
+    public static final String MEMTABLE_BYTES = PREFIX + "memtable.bytes";
+
+    /** Memtables between two checkpoints of a store. Default 4, 1 to 1,024. */
+    public static final String CHECKPOINT_DISTANCE = PREFIX + "checkpoint.distance";
+
+    /** How lazily stores merge: {@code size_tiered} or {@code lazy_leveling}. Default {@code size_tiered}. */
+    public static final String COMPACTION_POLICY = PREFIX + "compaction.policy";
+
+    /** Whether free space goes back to the file system: {@code keep} or {@code return}. Default {@code keep}. */
+    public static final String FREE_SPACE = PREFIX + "free.space";
+
+    private static final List<String> KEYS = List.of(
+            MEMORY_MAX_BYTES, WORKERS, DEVICE, IO_MODE, MEMTABLE_BYTES, CHECKPOINT_DISTANCE, COMPACTION_POLICY, FREE_SPACE);
+
+    private final EnvironmentOptions environment;
+    private final StoreOptions store;
+
+    private HeartwoodStoreConfig(EnvironmentOptions environment, StoreOptions store) {
+        this.environment = environment;
+        this.store = store;
+    }
+
+    /**
+     * Reads the keys that begin with {@link #PREFIX}; others are not looked at.
+     *
+     * @throws ConfigException when a key is not known or its value is out of range; the message names the key and the value
+     */
+    public static HeartwoodStoreConfig of(Map<String, ?> configs) {
+        EnvironmentOptions.Builder environment = EnvironmentOptions.builder();
+        StoreOptions.Builder store = StoreOptions.builder();
+        configs.forEach((key, value) -> {
+            if (key.startsWith(PREFIX)) {
+                if (!KEYS.contains(key)) {
+                    throw new ConfigException(key, value, "there is no such key; the keys are " + KEYS);
+                }
+                if (value == null) {
+                    throw new ConfigException(key, null, "a value is needed; leave the key out for its default");
+                }
+                apply(environment, store, key, value.toString().trim());
+            }
+        });
+        return new HeartwoodStoreConfig(environment.build(), store.build());
+    }
+
+    private static void apply(
+            EnvironmentOptions.Builder environment, StoreOptions.Builder store, String key, String text) {
+        switch (key) {
+            case MEMORY_MAX_BYTES -> read(key, text, t -> environment.memory(size(t)));
+            case WORKERS -> read(key, text, t -> environment.workers(Integer.parseInt(t)));
+            case DEVICE -> read(key, text, t -> environment.device(constant(DeviceKind.class, t)));
+            case IO_MODE -> read(key, text, t -> store.ioMode(constant(StoreOptions.IoMode.class, t)));
+            case MEMTABLE_BYTES -> read(key, text, t -> store.memtable(size(t)));
+            case CHECKPOINT_DISTANCE -> read(key, text, t -> store.checkpointDistance(Integer.parseInt(t)));
+            case COMPACTION_POLICY -> read(key, text, t -> store.policy(constant(CompactionPolicyKind.class, t)));
+            default -> read(key, text, t -> store.freeSpace(constant(StoreOptions.FreeSpace.class, t)));
+        }
+    }
+
+    private static void read(String key, String text, Function<String, Object> setter) {
+        try {
+            setter.apply(text);
+        } catch (NumberFormatException e) {
+            throw new ConfigException(key, text, "a number is needed");
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(key, text, e.getMessage());
+        }
+    }
+
+    private static ByteSize size(String text) {
+        return ByteSize.parse(text);
+    }
+
+    private static <E extends Enum<E>> E constant(Class<E> type, String text) {
+        String wanted = text.toUpperCase(Locale.ROOT);
+        for (E constant : type.getEnumConstants()) {
+            if (constant.name().equals(wanted)) {
+                return constant;
+            }
+        }
+        throw new IllegalArgumentException(
+                "one of " + Arrays.toString(type.getEnumConstants()).toLowerCase(Locale.ROOT) + " is needed");
+    }
+
+    /** What the shared environment is opened with. */
+    EnvironmentOptions environment() {
+        return environment;
+    }
+
+    /** What every store is opened with. */
+    StoreOptions store() {
+        return store;
+    }
+}

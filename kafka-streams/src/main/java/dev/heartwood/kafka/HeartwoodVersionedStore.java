@@ -1,0 +1,206 @@
+package dev.heartwood.kafka;
+
+import dev.heartwood.Cursor;
+import dev.heartwood.kafka.VersionKeys.Version;
+import java.util.Collection;
+import java.util.Objects;
+import java.util.function.BiConsumer;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.StateStoreContext;
+import org.apache.kafka.streams.query.FailureReason;
+import org.apache.kafka.streams.query.MultiVersionedKeyQuery;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.query.PositionBound;
+import org.apache.kafka.streams.query.Query;
+import org.apache.kafka.streams.query.QueryConfig;
+import org.apache.kafka.streams.query.QueryResult;
+import org.apache.kafka.streams.query.ResultOrder;
+import org.apache.kafka.streams.state.VersionedKeyValueStore;
+import org.apache.kafka.streams.state.VersionedRecord;
+import org.apache.kafka.streams.state.internals.StoreQueryUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A versioned key-value store of bytes. The history retention is also the grace for late records. */
+final class HeartwoodVersionedStore extends TableStore implements VersionedKeyValueStore<Bytes, byte[]> {
+    private static final Logger LOG = LoggerFactory.getLogger(HeartwoodVersionedStore.class);
+
+    private final long retentionMillis;
+    private DroppedRecords droppedRecords;
+
+    HeartwoodVersionedStore(String name, long retentionMillis) {
+        super(name, new TableShape(TableKind.VERSIONED, ValueFormat.TIMESTAMPED, 0), VersionKeys::isExpired);
+        this.retentionMillis = retentionMillis;
+    }
+
+    @Override
+    void opened(StateStoreContext context) {
+        droppedRecords = new DroppedRecords(context);
+    }
+
+    private boolean isExpired(long timestamp) {
+        return timestamp < table().streamTime() - retentionMillis;
+    }
+
+    @Override
+    public long put(Bytes key, byte[] value, long timestamp) {
+        Objects.requireNonNull(key, "key cannot be null");
+        StateTable table = table();
+        updatePosition();
+        if (isExpired(timestamp)) {
+            droppedRecords.count();
+            LOG.warn("Skipping record for expired put.");
+            return PUT_RETURN_CODE_NOT_PUT;
+        }
+        table.observe(timestamp);
+        long validTo = insert(key.get(), value, timestamp, table::put);
+        table.dropBefore(table.expirableBefore(retentionMillis));
+        return validTo == VersionKeys.UNDEFINED ? PUT_RETURN_CODE_VALID_TO_UNDEFINED : validTo;
+    }
+
+    /**
+     * Writes a version, and then where the one before it ends. In this order: a reader that finds the one without the other goes
+     * by the version that is nearest.
+     */
+    private long insert(byte[] key, byte[] value, long timestamp, BiConsumer<byte[], byte[]> writer) {
+        Neighbours found = table().reading(() -> neighbours(key, timestamp));
+        Version before = found.before();
+        long validTo = before != null && before.validFrom() == timestamp ? before.validTo() : found.nextFrom();
+        writer.accept(VersionKeys.tableKey(key, timestamp), VersionKeys.tableValue(validTo, value));
+        if (before != null && before.validFrom() < timestamp) {
+            writer.accept(
+                    VersionKeys.tableKey(key, before.validFrom()), VersionKeys.tableValue(timestamp, before.value()));
+        }
+        return validTo;
+    }
+
+    /** The version at or before a time, or null, and when the one after it begins. */
+    private record Neighbours(Version before, long nextFrom) {}
+
+    private Neighbours neighbours(byte[] key, long timestamp) {
+        try (Cursor versions = table().cursor(VersionKeys.versionsOf(key))) {
+            boolean hasBefore = versions.seekBackwards(VersionKeys.tableKey(key, timestamp));
+            Version before = hasBefore ? VersionKeys.version(versions.key(), versions.value()) : null;
+            boolean hasNext = hasBefore ? versions.next() : versions.first();
+            long nextFrom = hasNext
+                    ? VersionKeys.version(versions.key(), versions.value()).validFrom()
+                    : VersionKeys.UNDEFINED;
+            return new Neighbours(before, nextFrom);
+        }
+    }
+
+    @Override
+    void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch) {
+        StateTable table = table();
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            if (isExpired(record.timestamp())) {
+                continue;
+            }
+            table.observe(record.timestamp());
+            restorePosition(record);
+            insert(record.key(), record.value(), record.timestamp(), batch::put);
+            // The next record may be of the same key, and looks for this one in the table.
+            batch.write();
+        }
+        table.dropBefore(table.expirableBefore(retentionMillis));
+    }
+
+    @Override
+    public VersionedRecord<byte[]> delete(Bytes key, long timestamp) {
+        Objects.requireNonNull(key, "key cannot be null");
+        if (isExpired(timestamp)) {
+            droppedRecords.count();
+            LOG.warn("Skipping record for expired delete.");
+            return null;
+        }
+        VersionedRecord<byte[]> present = get(key, timestamp);
+        put(key, null, timestamp);
+        return present;
+    }
+
+    @Override
+    public VersionedRecord<byte[]> get(Bytes key) {
+        Objects.requireNonNull(key, "key cannot be null");
+        Version latest = versionAt(key, Long.MAX_VALUE);
+        return latest == null || latest.value() == null
+                ? null
+                : new VersionedRecord<>(latest.value(), latest.validFrom());
+    }
+
+    @Override
+    public VersionedRecord<byte[]> get(Bytes key, long asOfTimestamp) {
+        Objects.requireNonNull(key, "key cannot be null");
+        if (isExpired(asOfTimestamp)) {
+            VersionedRecord<byte[]> latest = get(key);
+            if (latest != null && latest.timestamp() <= asOfTimestamp) {
+                return latest;
+            }
+            LOG.warn("Returning null for expired get.");
+            return null;
+        }
+        Version version = asOfTimestamp < 0 ? null : versionAt(key, asOfTimestamp);
+        return version == null || version.value() == null || version.validTo() <= asOfTimestamp
+                ? null
+                : shown(version);
+    }
+
+    /** The newest version that began at or before a time. */
+    private Version versionAt(Bytes key, long timestamp) {
+        return table().reading(() -> {
+            try (Cursor versions = table().cursor(VersionKeys.versionsOf(key.get()))) {
+                return versions.seekBackwards(VersionKeys.tableKey(key.get(), timestamp))
+                        ? VersionKeys.version(versions.key(), versions.value())
+                        : null;
+            }
+        });
+    }
+
+    static VersionedRecord<byte[]> shown(Version version) {
+        return version.validTo() == VersionKeys.UNDEFINED
+                ? new VersionedRecord<>(version.value(), version.validFrom())
+                : new VersionedRecord<>(version.value(), version.validFrom(), version.validTo());
+    }
+
+    /** Serves queries for many versions; Kafka Streams serves the others for any store. */
+    @Override
+    @SuppressWarnings("unchecked")
+    public <R> QueryResult<R> query(Query<R> query, PositionBound bound, QueryConfig config) {
+        if (!(query instanceof MultiVersionedKeyQuery<?, ?>)) {
+            return super.query(query, bound, config);
+        }
+        long start = config.isCollectExecutionInfo() ? System.nanoTime() : 0;
+        Position position = getPosition();
+        int partition = context().taskId().partition();
+        QueryResult<R> result;
+        if (!StoreQueryUtils.isPermitted(position, bound, partition)) {
+            result = QueryResult.notUpToBound(position, bound, partition);
+        } else {
+            try {
+                result = (QueryResult<R>)
+                        QueryResult.forResult(versions((MultiVersionedKeyQuery<Bytes, byte[]>) query));
+            } catch (RuntimeException e) {
+                result = QueryResult.forFailure(FailureReason.STORE_EXCEPTION, String.valueOf(e));
+            }
+        }
+        if (config.isCollectExecutionInfo()) {
+            result.addExecutionInfo("Handled in " + getClass() + " in " + (System.nanoTime() - start) + "ns");
+        }
+        result.setPosition(position);
+        return result;
+    }
+
+    private VersionIterator versions(MultiVersionedKeyQuery<Bytes, byte[]> query) {
+        long from = query.fromTime().map(time -> time.toEpochMilli()).orElse(Long.MIN_VALUE);
+        long to = query.toTime().map(time -> time.toEpochMilli()).orElse(Long.MAX_VALUE);
+        StateTable table = table();
+        byte[] key = query.key().get();
+        Direction direction =
+                query.resultOrder() == ResultOrder.ASCENDING ? Direction.FORWARD : Direction.BACKWARD;
+        // Beyond the history only the latest version may be shown, which never expires.
+        boolean onlyLatest = isExpired(to);
+        VersionIterator.Times times = new VersionIterator.Times(from, to, onlyLatest);
+        return new VersionIterator(
+                table.opened(new VersionIterator.Entries(name(), table.cursor(VersionKeys.versionsOf(key)), times, direction)));
+    }
+}

@@ -1,0 +1,68 @@
+package dev.heartwood.kafka;
+
+import dev.heartwood.Cursor;
+import java.util.Arrays;
+import java.util.function.Supplier;
+
+/**
+ * Walks what a {@link SegmentRange} asks for, segment by segment. Between segments, and to the first key within one, it seeks; so it
+ * touches the segments that exist and the keys that are asked for, not what lies between them.
+ */
+abstract class SegmentScan<K> extends TableIterator<K> {
+    private final SegmentRange range;
+    private final Direction direction;
+    private boolean started;
+    private long segment = -1;
+    private byte[] lower;
+    private byte[] upper;
+
+    SegmentScan(String storeName, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
+        super(storeName, opening);
+        this.range = range;
+        this.direction = direction;
+    }
+
+    @Override
+    final boolean advance(Cursor cursor) {
+        boolean forward = direction == Direction.FORWARD;
+        boolean valid = started ? step(cursor) : forward ? cursor.first() : cursor.last();
+        started = true;
+        while (valid) {
+            byte[] key = cursor.key();
+            enter(SegmentKeys.segment(key));
+            if (Arrays.compareUnsigned(key, lower) < 0) {
+                if (!forward && segment <= range.segmentFrom()) {
+                    return false;
+                }
+                valid = forward ? cursor.seek(lower) : cursor.seekBackwards(range.upper(segment - 1));
+            } else if (Arrays.compareUnsigned(key, upper) > 0) {
+                if (forward && segment >= range.segmentTo()) {
+                    return false;
+                }
+                valid = forward ? cursor.seek(range.lower(segment + 1)) : cursor.seekBackwards(upper);
+            } else if (range.matches(key)) {
+                return true;
+            } else {
+                valid = step(cursor);
+            }
+        }
+        return false;
+    }
+
+    @Override
+    final boolean hasNextWhenClosed() {
+        return false;
+    }
+
+    private boolean step(Cursor cursor) {
+        return direction == Direction.FORWARD ? cursor.next() : cursor.previous();
+    }
+
+    private void enter(long keySegment) {
+        if (keySegment != segment) {
+            segment = keySegment;
+            lower = range.lower(segment);
+            upper = range.upper(segment);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package dev.heartwood.kafka;
+
+import java.util.Collection;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.processor.StateStoreContext;
+
+/** What window and session stores have in common: their records expire as stream time passes. */
+abstract class SegmentStore extends TableStore {
+    private final SegmentKeys keys;
+    private final long retentionMillis;
+    private DroppedRecords droppedRecords;
+    private long droppedSegment = -1;
+
+    SegmentStore(String name, TableShape shape, SegmentKeys keys, long retentionMillis) {
+        super(name, shape, keys::isExpired);
+        this.keys = keys;
+        this.retentionMillis = retentionMillis;
+    }
+
+    @Override
+    final void opened(StateStoreContext context) {
+        droppedSegment = -1;
+        droppedRecords = new DroppedRecords(context);
+    }
+
+    /** Records of before this are not shown. */
+    final long liveFrom() {
+        long streamTime = table().streamTime();
+        return streamTime < 0 ? 0 : Math.max(0, streamTime - retentionMillis + 1);
+    }
+
+    final byte[] tableKey(byte[] storeKey) {
+        return keys.tableKey(storeKey, shape().segmentMillis());
+    }
+
+    /** Sets what a store key has, null for nothing, unless it has expired. */
+    final void write(Bytes storeKey, byte[] value) {
+        StateTable table = table();
+        long time = keys.timeOfStoreKey(storeKey.get());
+        table.observe(time);
+        if (time < liveFrom()) {
+            droppedRecords.count();
+            return;
+        }
+        table.put(tableKey(storeKey.get()), value);
+        updatePosition();
+        dropExpired(table);
+    }
+
+    @Override
+    final void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch) {
+        StateTable table = table();
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            table.observe(keys.timeOfStoreKey(record.key()));
+        }
+        long liveFrom = liveFrom();
+        for (ConsumerRecord<byte[], byte[]> record : records) {
+            if (keys.timeOfStoreKey(record.key()) >= liveFrom) {
+                restorePosition(record);
+                batch.put(tableKey(record.key()), record.value());
+            }
+        }
+        dropExpired(table);
+    }
+
+    /**
+     * Lets the table drop what has expired, each time that a whole segment more has: leaves of the tree that hold nothing else go
+     * at once, and the rest when a merge meets it.
+     */
+    private void dropExpired(StateTable table) {
+        long expirableBefore = table.expirableBefore(retentionMillis);
+        if (expirableBefore > 0) {
+            long segment = expirableBefore / shape().segmentMillis();
+            if (segment > droppedSegment) {
+                droppedSegment = segment;
+                table.dropBefore(segment * shape().segmentMillis());
+                table.discard(SegmentKeys.segmentsBefore(segment));
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+package dev.heartwood.kafka;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.Cursor;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreStats;
+import dev.heartwood.WriteBatch;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.query.Position;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One open directory of a state store: its data, the offsets and the position committed with it, and the way back to the last
+ * commit. All kinds of stores are made of one of these. Thread-safe: readers take no lock, writers take the table's.
+ */
+final class StateTable implements TableReader, AutoCloseable {
+    /*
+     * Shared field        read                  written               guarded by
+     * committed           volatile              volatile              the table's lock
+     * committedReader     volatile              volatile              the table's lock
+     * open                volatile              volatile              the table's lock
+     * writtenBytes        volatile              volatile              the table's lock
+     * streamTime          volatile              volatile              the table's lock
+     * ownEntries          volatile              volatile              the table's lock
+     * ahead               -                     -                     the table's lock
+     * position            -                     -                     its own monitor, as Kafka Streams does
+     *
+     * Lock order: the table's lock, then the position's monitor or an iterator's lock.
+     */
+    private static final Logger LOG = LoggerFactory.getLogger(StateTable.class);
+
+    private final String name;
+    private final KeyValueStore store;
+    private final TableShape shape;
+    private final TableFilter filter;
+    private final CommitMode mode;
+    private final UndoLog undo;
+    private final BulkRestore bulk;
+    private final Consumer<StateTable> afterClose;
+    private final Position position;
+    private final Set<TableIterator<?>> iterators = ConcurrentHashMap.newKeySet();
+    private volatile CommitState committed;
+    private volatile CommittedReader committedReader;
+    private volatile boolean open = true;
+    private volatile long writtenBytes;
+    private volatile long streamTime;
+    private volatile long ownEntries;
+    private boolean ahead;
+
+    /** What {@link TableOpener} found and made. */
+    record Parts(
+            String name,
+            KeyValueStore store,
+            TableShape shape,
+            TableFilter filter,
+            CommitMode mode,
+            CommitState committed,
+            boolean isAhead,
+            Consumer<StateTable> afterClose) {}
+
+    StateTable(Parts parts) {
+        name = parts.name();
+        store = parts.store();
+        shape = parts.shape();
+        filter = parts.filter();
+        mode = parts.mode();
+        committed = parts.committed();
+        afterClose = parts.afterClose();
+        ahead = parts.isAhead();
+        ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
+        streamTime = committed.streamTime();
+        position = committed.position().copy();
+        undo = mode.undoes() ? new UndoLog(store, committed.epoch()) : null;
+        bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
+        filter.committed(committed.epoch());
+        if (mode.snapshots()) {
+            committedReader = new CommittedReader(this, store.snapshot());
+        }
+    }
+
+    String name() {
+        return name;
+    }
+
+    TableShape shape() {
+        return shape;
+    }
+
+    boolean isOpen() {
+        return open;
+    }
+
+    /** The position, to be read and changed under its monitor. */
+    Position position() {
+        return position;
+    }
+
+    /** The largest timestamp seen, or -1. */
+    long streamTime() {
+        return streamTime;
+    }
+
+    /** Raises the largest timestamp seen. Belongs to the writer. */
+    void observe(long timestamp) {
+        if (timestamp > streamTime) {
+            streamTime = timestamp;
+        }
+    }
+
+    /** Records with timestamps before this may be dropped, as soon as no way back leads to them. */
+    long expirableBefore(long retentionMillis) {
+        long time = mode.undoes() ? committed.streamTime() : streamTime;
+        return time < 0 ? Long.MIN_VALUE : time - retentionMillis;
+    }
+
+    /** Tells merges that the data before {@code timestamp} is not needed any more. */
+    void dropBefore(long timestamp) {
+        filter.liveFrom(timestamp);
+    }
+
+    /** Gives back the space of a range that will not be read any more. */
+    void discard(KeyRange range) {
+        writing(() -> store.discard(range));
+    }
+
+    @Override
+    public byte[] get(byte[] tableKey) {
+        return reading(() -> store.get(tableKey));
+    }
+
+    @Override
+    public Cursor cursor(KeyRange range) {
+        return reading(() -> store.cursor(range));
+    }
+
+    @Override
+    public <I extends TableIterator<?>> I opened(I iterator) {
+        iterators.add(iterator);
+        iterator.afterClose(iterators::remove);
+        if (!open) {
+            iterator.close();
+        }
+        return iterator;
+    }
+
+    /** Reads the table as the last commit left it; as it is when the mode keeps no snapshot. */
+    TableReader committedReader() {
+        CommittedReader reader = committedReader;
+        return reader == null ? this : reader;
+    }
+
+    /** Sets the value of a table key; null removes it. */
+    synchronized void put(byte[] tableKey, byte[] value) {
+        writing(() -> {
+            bulk.end(this::commitRecord);
+            if (undo != null) {
+                ownEntries += undo.write(tableKey, value);
+            } else {
+                markAhead();
+                if (value == null) {
+                    store.delete(tableKey);
+                } else {
+                    store.put(tableKey, value);
+                }
+            }
+            writtenBytes += tableKey.length + (value == null ? 0 : value.length);
+        });
+    }
+
+    /** Begins a batch of restored records, which are committed data and need no way back. */
+    RestoreBatch restore() {
+        requireOpen();
+        return new RestoreBatch(this, store.newBatch());
+    }
+
+    /** Writes a batch of restored records. */
+    synchronized void writeRestored(WriteBatch batch) {
+        writing(() -> {
+            if (undo == null) {
+                markAhead();
+            }
+            bulk.write(batch);
+            writtenBytes += batch.bytes();
+        });
+    }
+
+    /** Makes everything written so far the data that {@code offsets} stand for, in one write. */
+    synchronized void commit(Map<TopicPartition, Long> offsets) {
+        if (!open) {
+            return;
+        }
+        Map<TopicPartition, Long> after = committed.offsetsAfter(offsets);
+        boolean isSame = writtenBytes == 0 && after.equals(committed.offsets()) && streamTime == committed.streamTime();
+        if (isSame) {
+            return;
+        }
+        writing(() -> {
+            CommitState before = committed;
+            CommitState next = new CommitState(before.epoch() + 1, streamTime, after, positionCopy());
+            committed = next;
+            try {
+                bulk.commit(this::commitRecord);
+            } catch (RuntimeException e) {
+                committed = before;
+                throw e;
+            }
+            writtenBytes = 0;
+            filter.committed(next.epoch());
+            if (undo != null) {
+                undo.begin(next.epoch());
+            }
+            if (mode.snapshots()) {
+                CommittedReader old = committedReader;
+                committedReader = new CommittedReader(this, store.snapshot());
+                old.release();
+            }
+        });
+    }
+
+    private void commitRecord() {
+        store.put(TableKeys.COMMIT, committed.encoded());
+        ownEntries++;
+    }
+
+    private void markAhead() {
+        if (!ahead) {
+            store.put(TableKeys.AHEAD, new byte[0]);
+            ownEntries++;
+            ahead = true;
+        }
+    }
+
+    private Position positionCopy() {
+        synchronized (position) {
+            return position.copy();
+        }
+    }
+
+    Long committedOffset(TopicPartition partition) {
+        requireOpen();
+        return committed.offsets().get(partition);
+    }
+
+    Position committedPosition() {
+        return committed.position().copy();
+    }
+
+    /** Bytes written since the last commit. */
+    long writtenBytes() {
+        return writtenBytes;
+    }
+
+    StoreStats stats() {
+        return reading(store::stats);
+    }
+
+    /** About how many entries the data has; entries that were overwritten and not merged yet count. */
+    long entriesEstimate() {
+        return Math.max(0, stats().entriesEstimate() - ownEntries);
+    }
+
+    /** Waits for merges that are due. For tests. */
+    void settle() {
+        store.settle();
+    }
+
+    void requireOpen() {
+        if (!open) {
+            throw closed(null);
+        }
+    }
+
+    private InvalidStateStoreException closed(ClosedException cause) {
+        return new InvalidStateStoreException("Store " + name + " is currently closed", cause);
+    }
+
+    <R> R reading(Supplier<R> read) {
+        try {
+            return read.get();
+        } catch (ClosedException e) {
+            throw closed(e);
+        } catch (StoreException e) {
+            throw new ProcessorStateException("Error while reading store " + name, e);
+        }
+    }
+
+    private void writing(Runnable write) {
+        requireOpen();
+        try {
+            write.run();
+        } catch (ClosedException e) {
+            throw closed(e);
+        } catch (StoreException e) {
+            throw new ProcessorStateException("Error while writing store " + name, e);
+        }
+    }
+
+    /** Closes iterators and the directory. What was written after the last commit stays, with its way back. Idempotent. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (!open) {
+                return;
+            }
+            open = false;
+            try {
+                closeReaders();
+                bulk.end(this::commitRecord);
+                if (ahead && writtenBytes == 0) {
+                    store.delete(TableKeys.AHEAD);
+                }
+            } catch (StoreException e) {
+                LOG.warn("Store {} could not write its end; it is closed as it is", name, e);
+            }
+        }
+        try {
+            store.close();
+        } catch (StoreException e) {
+            throw new ProcessorStateException("Error while closing store " + name, e);
+        } finally {
+            afterClose.accept(this);
+        }
+    }
+
+    private void closeReaders() {
+        if (!iterators.isEmpty()) {
+            LOG.warn("Closing {} open iterators for store {}", iterators.size(), name);
+            iterators.forEach(TableIterator::close);
+        }
+        if (committedReader != null) {
+            committedReader.release();
+        }
+    }
+}

@@ -1,0 +1,115 @@
+package dev.heartwood.kafka;
+
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreOptions;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.errors.TaskCorruptedException;
+import org.apache.kafka.streams.processor.StateStoreContext;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Opens the directory of a store in the environment of its KafkaStreams instance, and takes it back to its last commit if need be. */
+final class TableOpener {
+    /** The directory, within the task's, that holds one directory for each store. */
+    static final String DIRECTORY = "heartwood";
+
+    private static final Logger LOG = LoggerFactory.getLogger(TableOpener.class);
+
+    private final StateStoreContext context;
+    private final String name;
+    private final TableShape shape;
+    private final TableFilter filter;
+
+    TableOpener(StateStoreContext context, String name, TableShape shape, TableFilter.Expiry expiry) {
+        this.context = context;
+        this.name = name;
+        this.shape = shape;
+        this.filter = new TableFilter(expiry);
+    }
+
+    /** Where the store lies in a task's directory. */
+    static Path directory(File taskDirectory, String name) {
+        return taskDirectory.toPath().resolve(DIRECTORY).resolve(name);
+    }
+
+    /**
+     * Opens the table.
+     *
+     * @throws TaskCorruptedException when it holds writes that exactly-once processing must not see and there is no way back
+     * @throws ProcessorStateException when it cannot be opened
+     */
+    StateTable open() {
+        HeartwoodStoreConfig config = HeartwoodStoreConfig.of(context.appConfigs());
+        Path directory = directory(context.stateDir(), name);
+        try {
+            Files.createDirectories(directory);
+        } catch (IOException e) {
+            throw new ProcessorStateException("The directory " + directory + " cannot be made", e);
+        }
+        SharedEnvironment shared = SharedEnvironment.acquire(context.metrics(), config);
+        KeyValueStore store = null;
+        try {
+            StoreOptions options = config.store().toBuilder().compactionFilter(filter).build();
+            store = shared.environment().open(directory, options);
+            return open(store, shared);
+        } catch (StoreException e) {
+            giveUp(store, shared, e);
+            throw new ProcessorStateException("Store " + name + " cannot be opened in " + directory, e);
+        } catch (RuntimeException e) {
+            giveUp(store, shared, e);
+            throw e;
+        }
+    }
+
+    private static void giveUp(KeyValueStore store, SharedEnvironment shared, RuntimeException failure) {
+        try {
+            if (store != null) {
+                store.close();
+            }
+        } catch (StoreException e) {
+            failure.addSuppressed(e);
+        } finally {
+            shared.release();
+        }
+    }
+
+    private StateTable open(KeyValueStore store, SharedEnvironment shared) {
+        TableShape found = shape(store);
+        byte[] encoded = store.get(TableKeys.COMMIT);
+        CommitState committed = encoded == null ? CommitState.none() : CommitState.decode(name, encoded);
+        CommitMode mode = CommitMode.of(context.appConfigs());
+        boolean isAhead = store.contains(TableKeys.AHEAD);
+        if (isAhead && mode.undoes()) {
+            throw new TaskCorruptedException(
+                    Set.of(context.taskId()),
+                    new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
+                            + " last commit, which exactly-once processing must not see"));
+        }
+        long undone = UndoLog.rollBack(store, committed.epoch());
+        if (undone > 0) {
+            LOG.info("Store {} went back to its last commit: {} keys were changed after it", name, undone);
+        }
+        TableMetrics metrics = new TableMetrics(context, name, shared);
+        StateTable table = new StateTable(new StateTable.Parts(name, store, found, filter, mode, committed, isAhead, closed -> {
+            metrics.remove();
+            shared.release();
+        }));
+        metrics.add(table);
+        return table;
+    }
+
+    private TableShape shape(KeyValueStore store) {
+        byte[] stored = store.get(TableKeys.SHAPE);
+        if (stored != null) {
+            return shape.adopt(name, stored);
+        }
+        store.put(TableKeys.SHAPE, shape.encoded());
+        return shape;
+    }
+}

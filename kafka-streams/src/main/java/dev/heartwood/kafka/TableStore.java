@@ -1,0 +1,177 @@
+package dev.heartwood.kafka;
+
+import java.util.Collection;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.StateStoreContext;
+import org.apache.kafka.streams.processor.internals.ChangelogRecordDeserializationHelper;
+import org.apache.kafka.streams.processor.internals.RecordBatchingStateRestoreCallback;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.query.PositionBound;
+import org.apache.kafka.streams.query.Query;
+import org.apache.kafka.streams.query.QueryConfig;
+import org.apache.kafka.streams.query.QueryResult;
+import org.apache.kafka.streams.state.internals.StoreQueryUtils;
+
+/**
+ * What all kinds of stores have in common: they are a {@link StateTable} between {@code init} and {@code close}. Kafka Streams may
+ * initialise a store again after it has closed it.
+ *
+ * <p>{@code approximateNumUncommittedBytes} and {@code getCommittedPosition} are what Kafka Streams 4.4 asks transactional stores.
+ */
+abstract class TableStore implements StateStore {
+    private final String name;
+    private final TableFilter.Expiry expiry;
+    private TableShape shape;
+    private StateStoreContext context;
+    private boolean consistencyEnabled;
+    private volatile StateTable table;
+
+    TableStore(String name, TableShape shape, TableFilter.Expiry expiry) {
+        this.name = name;
+        this.shape = shape;
+        this.expiry = expiry;
+    }
+
+    @Override
+    public final String name() {
+        return name;
+    }
+
+    @Override
+    public final void init(StateStoreContext context, StateStore root) {
+        this.context = context;
+        consistencyEnabled = StreamsConfig.InternalConfig.getBoolean(
+                context.appConfigs(), StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, false);
+        open();
+        context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
+    }
+
+    private void open() {
+        table = new TableOpener(context, name, shape, expiry).open();
+        shape = table.shape();
+        opened(context);
+    }
+
+    /** Called when the table is open, before the store is registered. */
+    void opened(StateStoreContext context) {}
+
+    /** A store that has been closed is opened by what is restored into it, as Kafka Streams' own are. */
+    private void restoreBatch(Collection<ConsumerRecord<byte[], byte[]>> records) {
+        if (!isOpen()) {
+            open();
+        }
+        try (RestoreBatch batch = table().restore()) {
+            restore(records, batch);
+            batch.write();
+        }
+    }
+
+    /** Puts restored records into the batch. */
+    abstract void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch);
+
+    /** Takes over the position that a restored record carries. */
+    final void restorePosition(ConsumerRecord<byte[], byte[]> record) {
+        Position position = table().position();
+        synchronized (position) {
+            ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistencyEnabled, position);
+        }
+    }
+
+    /** Moves the position on to the record being processed. */
+    final void updatePosition() {
+        Position position = table().position();
+        synchronized (position) {
+            StoreQueryUtils.updatePosition(position, context);
+        }
+    }
+
+    /** The open table. */
+    final StateTable table() {
+        StateTable open = table;
+        if (open == null || !open.isOpen()) {
+            throw new InvalidStateStoreException("Store " + name + " is currently closed");
+        }
+        return open;
+    }
+
+    final TableShape shape() {
+        return shape;
+    }
+
+    final StateStoreContext context() {
+        return context;
+    }
+
+    @Override
+    public final void commit(Map<TopicPartition, Long> changelogOffsets) {
+        StateTable open = table;
+        if (open != null) {
+            open.commit(changelogOffsets);
+        }
+    }
+
+    @Override
+    public final Long committedOffset(TopicPartition partition) {
+        return table().committedOffset(partition);
+    }
+
+    @Override
+    @SuppressWarnings("deprecation")
+    public final boolean managesOffsets() {
+        return true;
+    }
+
+    @Override
+    public final boolean persistent() {
+        return true;
+    }
+
+    @Override
+    public final boolean isOpen() {
+        StateTable open = table;
+        return open != null && open.isOpen();
+    }
+
+    @Override
+    public final void close() {
+        StateTable open = table;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    @Override
+    public <R> QueryResult<R> query(Query<R> query, PositionBound bound, QueryConfig config) {
+        return StoreQueryUtils.handleBasicQueries(query, bound, config, this, getPosition(), context);
+    }
+
+    /** A copy, so that a query neither waits for the writer nor makes it wait. */
+    @Override
+    public final Position getPosition() {
+        StateTable open = table;
+        if (open == null) {
+            return Position.emptyPosition();
+        }
+        Position position = open.position();
+        synchronized (position) {
+            return position.copy();
+        }
+    }
+
+    /** Bytes written since the last commit. */
+    public final long approximateNumUncommittedBytes() {
+        StateTable open = table;
+        return open == null ? 0 : open.writtenBytes();
+    }
+
+    /** The position that the last commit stands for. */
+    public final Position getCommittedPosition() {
+        StateTable open = table;
+        return open == null ? Position.emptyPosition() : open.committedPosition();
+    }
+}

@@ -1,0 +1,28 @@
+/**
+ * State stores for Kafka Streams on Heartwood.
+ *
+ * <p>Layer: above the public API of Heartwood and of Kafka Streams. Users touch {@link dev.heartwood.kafka.HeartwoodStores} and
+ * {@link dev.heartwood.kafka.HeartwoodStoreConfig}; Kafka Streams wraps what they make with its own metering, caching
+ * and change logging.
+ *
+ * <p>The rooms: {@code TableOpener} opens the directory of a store in the {@code SharedEnvironment} of its KafkaStreams instance.
+ * {@code StateTable} is the open directory: data, offsets, position ({@code CommitState}) and the way back to the last commit
+ * ({@code UndoLog}). {@code BulkRestore} fills an empty one. {@code TableFilter} lets merges drop what has expired. {@code
+ * TableStore} is what all kinds have in common; the kinds add their keys and their reads.
+ *
+ * <p>Invariants:
+ *
+ * <ol>
+ *   <li>A commit is one write. It holds offsets, position, stream time and the epoch of undo records, so they cannot disagree.
+ *   <li>Under at-least-once the data on disk is never behind the committed offsets.
+ *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
+ *       (records that a restore wrote on top are committed too, and are restored again). A table is rolled back before anybody
+ *       reads it.
+ *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order.
+ *   <li>The environment is open as long as one table of its instance is.
+ *   <li>No reader takes the writer's lock.
+ * </ol>
+ *
+ * <p>Lock order: table, then position or iterator. The keys of a table are described in {@code TableKeys}.
+ */
+package dev.heartwood.kafka;

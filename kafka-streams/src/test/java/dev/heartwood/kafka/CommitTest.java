@@ -1,0 +1,192 @@
+package dev.heartwood.kafka;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.testkit.TestDirectory;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.kafka.common.IsolationLevel;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
+import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.errors.TaskCorruptedException;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a commit holds, and what a store opens with. */
+class CommitTest {
+    private static final Map<String, String> EXACTLY_ONCE =
+            Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    private static final TopicPartition OTHER = new TopicPartition("other", 3);
+
+    private final TestDirectory directory = new TestDirectory("commit");
+
+    @AfterEach
+    void removeDirectory() {
+        directory.close();
+    }
+
+    private HeartwoodKeyValueStore open(Map<String, ?> configs) {
+        return new StoreContext(directory.path(), configs).open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+    }
+
+    private static Bytes bytes(String text) {
+        return Bytes.wrap(text.getBytes());
+    }
+
+    private static void put(HeartwoodKeyValueStore store, String key, String value) {
+        store.put(bytes(key), value == null ? null : value.getBytes());
+    }
+
+    private static String get(ReadOnlyKeyValueStore<Bytes, byte[]> store, String key) {
+        byte[] value = store.get(bytes(key));
+        return value == null ? null : new String(value);
+    }
+
+    @Test
+    void offsetsAreKeptTakenAwayAndDropped() {
+        HeartwoodKeyValueStore store = open(Map.of());
+        assertNull(store.committedOffset(StoreContext.CHANGELOG));
+        store.commit(Map.of(StoreContext.CHANGELOG, 5L, OTHER, -4L));
+        store.close();
+        store = open(Map.of());
+        assertEquals(5L, store.committedOffset(StoreContext.CHANGELOG));
+        assertEquals(-4L, store.committedOffset(OTHER), "the unknown offset is an offset");
+        Map<TopicPartition, Long> without = new HashMap<>();
+        without.put(OTHER, null);
+        store.commit(without);
+        assertNull(store.committedOffset(OTHER));
+        assertEquals(5L, store.committedOffset(StoreContext.CHANGELOG));
+        store.commit(Map.of());
+        store.close();
+        store = open(Map.of());
+        assertNull(store.committedOffset(StoreContext.CHANGELOG));
+        store.close();
+    }
+
+    @Test
+    void underExactlyOnceWhatWasNotCommittedIsUndone() {
+        HeartwoodKeyValueStore store = open(EXACTLY_ONCE);
+        put(store, "changed", "before");
+        put(store, "removed", "before");
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        put(store, "changed", "after");
+        put(store, "changed", "after that");
+        put(store, "removed", null);
+        put(store, "added", "after");
+        assertTrue(store.approximateNumUncommittedBytes() > 0);
+        store.close();
+        store = open(EXACTLY_ONCE);
+        assertEquals("before", get(store, "changed"));
+        assertEquals("before", get(store, "removed"));
+        assertNull(get(store, "added"));
+        assertEquals(1L, store.committedOffset(StoreContext.CHANGELOG));
+        assertEquals(0, store.approximateNumUncommittedBytes());
+        store.close();
+    }
+
+    @Test
+    void underAtLeastOnceWhatWasNotCommittedStays() {
+        HeartwoodKeyValueStore store = open(Map.of());
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        put(store, "k", "v");
+        store.close();
+        store = open(Map.of());
+        assertEquals("v", get(store, "k"));
+        assertEquals(1L, store.committedOffset(StoreContext.CHANGELOG));
+        store.close();
+    }
+
+    /** Writes of at-least-once processing after its last commit have no way back. */
+    @Test
+    void exactlyOnceDoesNotTakeOverWhatAtLeastOnceLeftUncommitted() {
+        HeartwoodKeyValueStore store = open(Map.of());
+        put(store, "k", "v");
+        store.close();
+        assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
+        assertEquals(0, SharedEnvironment.openCount(), "nothing stays open");
+        store = open(Map.of());
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        store = open(EXACTLY_ONCE);
+        assertEquals("v", get(store, "k"));
+        store.close();
+    }
+
+    @Test
+    void aStoreOfAnotherFormatIsRefusedByName() {
+        open(Map.of()).close();
+        StoreContext context = new StoreContext(directory.path(), Map.of());
+        ProcessorStateException refused = assertThrows(
+                ProcessorStateException.class,
+                () -> context.open(HeartwoodKeyValueStore.of("s", ValueFormat.TIMESTAMPED)));
+        assertTrue(refused.getMessage().contains("KEY_VALUE PLAIN"), refused::getMessage);
+        assertTrue(refused.getMessage().contains("KEY_VALUE TIMESTAMPED"), refused::getMessage);
+    }
+
+    @Test
+    void thePositionIsCommittedWithTheData() {
+        StoreContext context = new StoreContext(directory.path(), EXACTLY_ONCE);
+        HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        context.processing(7, 0);
+        put(store, "k", "v");
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        context.processing(8, 0);
+        put(store, "k", "w");
+        Position seven = Position.emptyPosition().withComponent("input", 0, 7);
+        assertEquals(seven, store.getCommittedPosition());
+        assertEquals(Position.emptyPosition().withComponent("input", 0, 8), store.getPosition());
+        store.close();
+        store = open(EXACTLY_ONCE);
+        assertEquals(seven, store.getPosition());
+        store.close();
+    }
+
+    @Test
+    void transactionalStoresShowReadersWhatIsCommitted() {
+        HeartwoodKeyValueStore store = open(Map.of(CommitMode.TRANSACTIONAL_KEY, "true"));
+        put(store, "k", "first");
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        put(store, "k", "second");
+        ReadOnlyKeyValueStore<Bytes, byte[]> committed = store.readOnly(IsolationLevel.READ_COMMITTED);
+        assertEquals("first", get(committed, "k"));
+        assertEquals("second", get(store.readOnly(IsolationLevel.READ_UNCOMMITTED), "k"));
+        try (KeyValueIterator<Bytes, byte[]> all = committed.all()) {
+            store.commit(Map.of(StoreContext.CHANGELOG, 2L));
+            assertArrayEquals("first".getBytes(), all.next().value, "an iterator stays where it was opened");
+        }
+        assertEquals("second", get(committed, "k"));
+        store.close();
+        assertThrows(InvalidStateStoreException.class, () -> get(committed, "k"));
+    }
+
+    @Test
+    void aClosedStoreRefusesEverythingAndItsIteratorsEnd() {
+        HeartwoodKeyValueStore store = open(Map.of());
+        put(store, "k", "v");
+        KeyValueIterator<Bytes, byte[]> iterator = store.all();
+        assertTrue(iterator.hasNext());
+        put(store, "l", "v");
+        assertNotNull(iterator.peekNextKey(), "writing goes on under an iterator");
+        store.close();
+        store.close();
+        assertThrows(InvalidStateStoreException.class, iterator::hasNext);
+        assertThrows(InvalidStateStoreException.class, iterator::next);
+        iterator.close();
+        assertThrows(InvalidStateStoreException.class, () -> get(store, "k"));
+        assertThrows(InvalidStateStoreException.class, () -> put(store, "k", "v"));
+        assertThrows(InvalidStateStoreException.class, store::all);
+        assertThrows(InvalidStateStoreException.class, store::approximateNumEntries);
+        assertThrows(InvalidStateStoreException.class, () -> store.committedOffset(OTHER));
+    }
+}

@@ -1,0 +1,145 @@
+package dev.heartwood.kafka;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.testkit.TestDirectory;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.kstream.Windowed;
+import org.apache.kafka.streams.kstream.internals.SessionWindow;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.query.FailureReason;
+import org.apache.kafka.streams.query.KeyQuery;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.query.PositionBound;
+import org.apache.kafka.streams.query.Query;
+import org.apache.kafka.streams.query.QueryConfig;
+import org.apache.kafka.streams.query.QueryResult;
+import org.apache.kafka.streams.query.RangeQuery;
+import org.apache.kafka.streams.query.WindowKeyQuery;
+import org.apache.kafka.streams.query.WindowRangeQuery;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.SessionStore;
+import org.apache.kafka.streams.state.WindowStore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Interactive queries of the second version, and readers beside the writer. */
+class QueryTest {
+    private final TestDirectory directory = new TestDirectory("query");
+    private final StoreContext context = new StoreContext(directory.path(), Map.of());
+
+    @AfterEach
+    void removeDirectory() {
+        directory.close();
+    }
+
+    private static Bytes bytes(String text) {
+        return Bytes.wrap(text.getBytes());
+    }
+
+    private static <R> QueryResult<R> ask(StateStore store, Query<R> query) {
+        return store.query(query, PositionBound.unbounded(), new QueryConfig(true));
+    }
+
+    private static <K> List<K> keys(KeyValueIterator<K, byte[]> iterator) {
+        List<K> keys = new ArrayList<>();
+        try (iterator) {
+            iterator.forEachRemaining(entry -> keys.add(entry.key));
+        }
+        return keys;
+    }
+
+    @Test
+    void keyValueStoresAnswerByKeyAndByRange() {
+        HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        for (String key : List.of("a", "b", "c")) {
+            store.put(bytes(key), key.getBytes());
+        }
+        QueryResult<byte[]> one = ask(store, KeyQuery.<Bytes, byte[]>withKey(bytes("b")));
+        assertArrayEquals("b".getBytes(), one.getResult());
+        assertFalse(one.getExecutionInfo().isEmpty());
+        RangeQuery<Bytes, byte[]> upToB = RangeQuery.withUpperBound(bytes("b"));
+        assertEquals(List.of(bytes("a"), bytes("b")), keys(ask(store, upToB).getResult()));
+        assertEquals(
+                List.of(bytes("b"), bytes("a")),
+                keys(ask(store, upToB.withDescendingKeys()).getResult()));
+        store.close();
+    }
+
+    @Test
+    void windowStoresAnswerByKeyAndByTime() {
+        WindowStore<Bytes, byte[]> store = context.open(HeartwoodStores.persistentWindowStore(
+                        "s", Duration.ofMinutes(10), Duration.ofSeconds(1), false)
+                .get());
+        store.put(bytes("a"), new byte[1], 1_000);
+        store.put(bytes("a"), new byte[1], 2_000);
+        store.put(bytes("b"), new byte[1], 2_000);
+        Instant from = Instant.ofEpochMilli(1_500);
+        Instant to = Instant.ofEpochMilli(5_000);
+        // The bounds change places each time that such a query is made; Kafka Streams makes it twice before it asks the store.
+        WindowKeyQuery<Bytes, byte[]> ofKey = WindowKeyQuery.withKeyAndWindowStartRange(bytes("a"), to, from);
+        assertEquals(List.of(2_000L), keys(ask(store, ofKey).getResult()));
+        List<Windowed<Bytes>> all = keys(ask(store, WindowRangeQuery.<Bytes, byte[]>withWindowStartRange(from, to))
+                .getResult());
+        assertEquals(List.of(bytes("a"), bytes("b")), all.stream().map(Windowed::key).toList());
+        store.close();
+    }
+
+    @Test
+    void sessionStoresAnswerByKey() {
+        SessionStore<Bytes, byte[]> store = context.open(
+                HeartwoodStores.persistentSessionStore("s", Duration.ofMinutes(10)).get());
+        store.put(new Windowed<>(bytes("a"), new SessionWindow(1, 2)), new byte[1]);
+        store.put(new Windowed<>(bytes("b"), new SessionWindow(1, 2)), new byte[1]);
+        List<Windowed<Bytes>> found = keys(
+                ask(store, WindowRangeQuery.<Bytes, byte[]>withKey(bytes("a"))).getResult());
+        assertEquals(List.of(new Windowed<>(bytes("a"), new SessionWindow(1, 2))), found);
+        store.close();
+    }
+
+    @Test
+    void aQueryIsRefusedUntilTheStoreIsAtItsBound() {
+        HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        context.processing(4, 0);
+        store.put(bytes("a"), new byte[1]);
+        PositionBound five = PositionBound.at(Position.emptyPosition().withComponent("input", 0, 5));
+        Query<byte[]> query = KeyQuery.<Bytes, byte[]>withKey(bytes("a"));
+        QueryResult<byte[]> early = store.query(query, five, new QueryConfig(false));
+        assertEquals(FailureReason.NOT_UP_TO_BOUND, early.getFailureReason());
+        context.processing(5, 0);
+        store.put(bytes("b"), new byte[1]);
+        assertTrue(store.query(query, five, new QueryConfig(false)).isSuccess());
+        store.close();
+        QueryResult<byte[]> closed = store.query(query, PositionBound.unbounded(), new QueryConfig(false));
+        assertEquals(FailureReason.STORE_EXCEPTION, closed.getFailureReason());
+    }
+
+    /** The writer holds the table's lock; readers come and go meanwhile. */
+    @Test
+    void readersDoNotWaitForTheWriter() {
+        HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        store.put(bytes("a"), new byte[] {7});
+        AtomicBoolean isRead = new AtomicBoolean();
+        synchronized (store.table()) {
+            CompletableFuture.runAsync(() -> {
+                        assertArrayEquals(new byte[] {7}, store.get(bytes("a")));
+                        assertEquals(List.of(bytes("a")), keys(store.all()));
+                        assertTrue(ask(store, KeyQuery.<Bytes, byte[]>withKey(bytes("a"))).isSuccess());
+                        isRead.set(true);
+                    })
+                    .join();
+        }
+        assertTrue(isRead.get());
+        store.close();
+    }
+}

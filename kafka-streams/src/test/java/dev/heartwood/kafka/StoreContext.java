@@ -1,0 +1,79 @@
+package dev.heartwood.kafka;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.LogContext;
+import org.apache.kafka.common.utils.MockTime;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
+import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
+import org.apache.kafka.streams.state.internals.ThreadCache;
+import org.apache.kafka.test.InternalMockProcessorContext;
+import org.apache.kafka.test.MockRecordCollector;
+
+/** What Kafka Streams gives a store: a task's directory, a configuration, metrics, and a record being processed. */
+final class StoreContext {
+    static final TopicPartition CHANGELOG = new TopicPartition("changelog", 0);
+
+    private final InternalMockProcessorContext<?, ?> context;
+
+    /** A context of an instance of its own. */
+    StoreContext(Path taskDirectory, Map<String, ?> configs) {
+        this(taskDirectory, configs, metrics());
+    }
+
+    /** A context of the instance that the metrics belong to. */
+    StoreContext(Path taskDirectory, Map<String, ?> configs, StreamsMetricsImpl metrics) {
+        Properties properties = new Properties();
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
+        properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "127.0.0.1:9");
+        properties.put(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "32m");
+        properties.putAll(configs);
+        File directory = taskDirectory.toFile();
+        try {
+            Files.createDirectories(taskDirectory);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        context = new InternalMockProcessorContext<>(
+                directory,
+                Serdes.Bytes(),
+                Serdes.ByteArray(),
+                metrics,
+                new StreamsConfig(properties),
+                MockRecordCollector::new,
+                new ThreadCache(new LogContext(), 0, metrics),
+                Time.SYSTEM);
+        processing(0, 0);
+    }
+
+    static StreamsMetricsImpl metrics() {
+        return new StreamsMetricsImpl(new Metrics(), "test", new MockTime());
+    }
+
+    InternalMockProcessorContext<?, ?> streams() {
+        return context;
+    }
+
+    /** The record that is being processed. */
+    void processing(long offset, long timestamp) {
+        context.setRecordContext(new ProcessorRecordContext(timestamp, offset, 0, "input", new RecordHeaders()));
+        context.setTime(timestamp);
+    }
+
+    <S extends StateStore> S open(S store) {
+        store.init(context, store);
+        return store;
+    }
+}

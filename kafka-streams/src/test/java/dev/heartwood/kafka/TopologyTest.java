@@ -1,0 +1,147 @@
+package dev.heartwood.kafka;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.TestDirectory;
+import java.time.Instant;
+import java.util.List;
+import java.util.Properties;
+import java.util.SplittableRandom;
+import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.TestInputTopic;
+import org.apache.kafka.streams.TestOutputTopic;
+import org.apache.kafka.streams.TopologyTestDriver;
+import org.apache.kafka.streams.test.TestRecord;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every kind of operator gives the same records, one by one, on Heartwood's stores and on Kafka Streams' own. */
+class TopologyTest {
+    private static final int RECORDS = 400;
+
+    @ParameterizedTest
+    @EnumSource(Topologies.class)
+    void underAtLeastOnceTheRecordsAreTheSame(Topologies topology) {
+        compare(topology, StreamsConfig.AT_LEAST_ONCE);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"COUNT", "TUMBLING", "SESSIONS", "STREAM_STREAM_OUTER", "FOREIGN_KEY"})
+    void underExactlyOnceTheRecordsAreTheSame(Topologies topology) {
+        compare(topology, StreamsConfig.EXACTLY_ONCE_V2);
+    }
+
+    private static void compare(Topologies topology, String guarantee) {
+        Campaign.run(TopologyTest.class, 1, seed -> {
+            Properties heartwood = properties(guarantee);
+            heartwood.put(
+                    StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, HeartwoodDslStoreSuppliers.class.getName());
+            heartwood.put(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "64m");
+            List<TestRecord<String, String>> ours = run(topology, heartwood, seed);
+            List<TestRecord<String, String>> theirs = run(topology, properties(guarantee), seed);
+            assertFalse(theirs.isEmpty(), "the topology writes nothing");
+            for (int i = 0; i < Math.min(ours.size(), theirs.size()); i++) {
+                int number = i;
+                assertEquals(theirs.get(i), ours.get(i), () -> topology + ", record " + number);
+            }
+            assertEquals(theirs.size(), ours.size());
+        });
+        assertEquals(0, SharedEnvironment.openCount(), "the environment has closed with its last store");
+    }
+
+    private static Properties properties(String guarantee) {
+        Properties properties = new Properties();
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "topology");
+        properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "127.0.0.1:9");
+        properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
+        return properties;
+    }
+
+    private static List<TestRecord<String, String>> run(Topologies topology, Properties properties, long seed) {
+        try (TestDirectory directory = new TestDirectory("topology")) {
+            properties.put(StreamsConfig.STATE_DIR_CONFIG, directory.path().toString());
+            StreamsBuilder builder = new StreamsBuilder(
+                    new org.apache.kafka.streams.TopologyConfig(new StreamsConfig(properties)));
+            topology.build(builder);
+            try (TopologyTestDriver driver =
+                    new TopologyTestDriver(builder.build(properties), properties, Instant.ofEpochMilli(0))) {
+                drive(driver, topology, new SplittableRandom(seed));
+                TestOutputTopic<String, String> out =
+                        driver.createOutputTopic("out", new StringDeserializer(), new StringDeserializer());
+                if (properties.containsKey(StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG)) {
+                    assertTrue(SharedEnvironment.openCount() > 0 || topology == Topologies.SUPPRESSED, "no store is ours");
+                }
+                return out.readRecordsToList();
+            }
+        }
+    }
+
+    private static void drive(TopologyTestDriver driver, Topologies topology, SplittableRandom random) {
+        boolean hasRight = topology.name().contains("_TABLE") || topology.name().startsWith("STREAM")
+                || topology == Topologies.FOREIGN_KEY || topology == Topologies.TABLE_TABLE;
+        boolean hasLeft = topology != Topologies.REDUCE_OF_TABLE;
+        TestInputTopic<String, String> left = hasLeft ? topic(driver, "left") : null;
+        TestInputTopic<String, String> right = hasRight ? topic(driver, "right") : null;
+        long now = 1_000_000;
+        for (int i = 0; i < RECORDS; i++) {
+            now += random.nextInt(40) == 0 ? 60_000 : random.nextInt(3_000);
+            long time = now - (random.nextInt(4) == 0 ? random.nextInt(40_000) : 0);
+            String key = "k" + random.nextInt(7);
+            String value = "v" + random.nextInt(1_000);
+            boolean toLeft = right == null || left != null && random.nextBoolean();
+            boolean isDelete = random.nextInt(6) == 0
+                    && (topology == Topologies.TABLE_TABLE || topology == Topologies.FOREIGN_KEY || !toLeft);
+            (toLeft ? left : right).pipeInput(key, isDelete ? null : value, time);
+        }
+    }
+
+    private static TestInputTopic<String, String> topic(TopologyTestDriver driver, String name) {
+        return driver.createInputTopic(name, new StringSerializer(), new StringSerializer());
+    }
+
+    /** A key of the configuration that is misspelt or out of range is refused by name when the topology is built. */
+    @ParameterizedTest
+    @CsvSource({
+        "heartwood.memory.max.bytes, 1k, below the least",
+        "heartwood.memory.max.bytes, lots, not a size",
+        "heartwood.workers, 0, not within",
+        "heartwood.workers, two, a number is needed",
+        "heartwood.device, floppy, one of",
+        "heartwood.memtable.bytes, 1, not 0 nor within",
+        "heartwood.memory.max, 64m, there is no such key"
+    })
+    void aWrongConfigurationIsRefused(String key, String value, String reason) {
+        ConfigException refused = Assertions.assertThrows(
+                ConfigException.class,
+                () -> new HeartwoodDslStoreSuppliers().configure(java.util.Map.of(key, value)));
+        assertTrue(refused.getMessage().contains(key), refused::getMessage);
+        assertTrue(refused.getMessage().contains(reason), refused::getMessage);
+    }
+
+    @Test
+    void configurationIsReadFromTextAndFromNumbers() {
+        HeartwoodStoreConfig config = HeartwoodStoreConfig.of(java.util.Map.of(
+                HeartwoodStoreConfig.MEMORY_MAX_BYTES, 64L << 20,
+                HeartwoodStoreConfig.WORKERS, 3,
+                HeartwoodStoreConfig.IO_MODE, "buffered",
+                HeartwoodStoreConfig.FREE_SPACE, "return",
+                HeartwoodStoreConfig.COMPACTION_POLICY, "lazy_leveling",
+                HeartwoodStoreConfig.DEVICE, "posix"));
+        assertEquals(64L << 20, config.environment().memory().bytes());
+        assertEquals(3, config.environment().workers());
+        assertEquals("BUFFERED", config.store().ioMode().name());
+        assertEquals("RETURN", config.store().freeSpace().name());
+        assertEquals("LAZY_LEVELING", config.store().policy().name());
+        assertEquals("POSIX", config.environment().device().name());
+    }
+}

@@ -1,0 +1,73 @@
+package dev.heartwood.kafka.cluster;
+
+import java.time.Duration;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.JoinWindows;
+import org.apache.kafka.streams.kstream.KGroupedStream;
+import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.kstream.SessionWindows;
+import org.apache.kafka.streams.kstream.StreamJoined;
+import org.apache.kafka.streams.kstream.TimeWindows;
+
+/** What an application does. */
+enum Workload {
+    /** Word count, windowed count, session count, a stream-stream join and a foreign-key join. */
+    MANY {
+        @Override
+        void build(StreamsBuilder builder) {
+            KStream<String, String> left = builder.stream(LEFT, CONSUMED);
+            KStream<String, String> right = builder.stream(RIGHT, CONSUMED);
+            KGroupedStream<String, String> words = left.groupByKey(Grouped.with(Serdes.String(), Serdes.String()));
+            words.count().toStream().mapValues(String::valueOf).to("count", PRODUCED);
+            words.windowedBy(TimeWindows.ofSizeAndGrace(Duration.ofSeconds(30), LONG))
+                    .count()
+                    .toStream((key, count) -> key.key() + "@" + key.window().start())
+                    .mapValues(String::valueOf)
+                    .to("windowed", PRODUCED);
+            words.windowedBy(SessionWindows.ofInactivityGapAndGrace(Duration.ofSeconds(5), LONG))
+                    .count()
+                    .toStream((key, count) ->
+                            key.key() + "@" + key.window().start() + "-" + key.window().end())
+                    .mapValues(count -> count == null ? null : String.valueOf(count))
+                    .to("sessions", PRODUCED);
+            left.join(
+                            right,
+                            (a, b) -> a + "+" + b,
+                            JoinWindows.ofTimeDifferenceAndGrace(Duration.ofSeconds(3), LONG),
+                            StreamJoined.with(Serdes.String(), Serdes.String(), Serdes.String()))
+                    .map((key, value) -> KeyValue.pair(key + "/" + value, value))
+                    .to("joined", PRODUCED);
+            builder.table("orders", CONSUMED, Materialized.with(Serdes.String(), Serdes.String()))
+                    .join(
+                            builder.table("customers", CONSUMED, Materialized.with(Serdes.String(), Serdes.String())),
+                            order -> order.substring(0, 2),
+                            (order, customer) -> order + "+" + customer)
+                    .toStream()
+                    .to("foreign", PRODUCED);
+        }
+    },
+    /** A table of the last value of each key, which is the whole state: what the demonstration measures. */
+    TABLE {
+        @Override
+        void build(StreamsBuilder builder) {
+            builder.<String, String>stream(LEFT, CONSUMED)
+                    .groupByKey(Grouped.with(Serdes.String(), Serdes.String()))
+                    .reduce((before, now) -> now, Materialized.as("table"));
+        }
+    };
+
+    static final String LEFT = "left";
+    static final String RIGHT = "right";
+
+    private static final Duration LONG = Duration.ofHours(1);
+    private static final Consumed<String, String> CONSUMED = Consumed.with(Serdes.String(), Serdes.String());
+    private static final Produced<String, String> PRODUCED = Produced.with(Serdes.String(), Serdes.String());
+
+    abstract void build(StreamsBuilder builder);
+}
