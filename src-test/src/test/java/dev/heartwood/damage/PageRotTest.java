@@ -10,7 +10,10 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** A bit flips in a page of each type: what is under it is refused by name, everything else is read, verification lists it. */
 class PageRotTest {
+    /** How many pages in use are damaged, one at a time, if there are as many. */
     private static final int PAGES_EACH = 16;
 
     private static Specimen specimen;
@@ -43,7 +47,10 @@ class PageRotTest {
         SplittableRandom random = new SplittableRandom(type.code());
         int reached = 0;
         int refused = 0;
-        for (long page : sample(specimen.pages(type), random)) {
+        for (long page : shuffled(specimen.pages(type), random)) {
+            if (reached == PAGES_EACH) {
+                break;
+            }
             SimulatedMachine machine = flipped(page, random);
             List<String> problems = Specimen.problems(machine);
             Specimen.Reading reading;
@@ -62,7 +69,7 @@ class PageRotTest {
                     type == PageType.BRANCH_INDEX || reading.right() > specimen.contents().size() / 2,
                     "page " + page + ": only " + reading.right() + " keys can be read");
         }
-        assertTrue(reached >= 3, "of type " + type + " only " + reached + " pages in use were damaged");
+        assertTrue(reached > 0, "no page of type " + type + " is in use");
         assertTrue(refused > 0, "no read of a damaged " + type + " page was refused");
     }
 
@@ -72,7 +79,10 @@ class PageRotTest {
         SplittableRandom random = new SplittableRandom(PageType.FILTER.code());
         long counted = 0;
         int reached = 0;
-        for (long page : sample(specimen.pages(PageType.FILTER), random)) {
+        for (long page : shuffled(specimen.pages(PageType.FILTER), random)) {
+            if (reached == PAGES_EACH) {
+                break;
+            }
             SimulatedMachine machine = flipped(page, random);
             reached += Specimen.problems(machine).isEmpty() ? 0 : 1;
             try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
@@ -85,11 +95,11 @@ class PageRotTest {
         assertTrue(counted > 0, "no damage was counted");
     }
 
-    private static List<Long> sample(List<Long> pages, SplittableRandom random) {
-        return random.ints(PAGES_EACH, 0, pages.size())
-                .distinct()
-                .mapToObj(pages::get)
-                .toList();
+    /** All of them: which are in use depends on when merges ran. */
+    private static List<Long> shuffled(List<Long> pages, SplittableRandom random) {
+        List<Long> shuffled = new ArrayList<>(pages);
+        Collections.shuffle(shuffled, new Random(random.nextLong()));
+        return shuffled;
     }
 
     /** The trunk is read as a whole at open, so its damage refuses the open; salvage reads what is left. */
