@@ -2,33 +2,44 @@ package dev.heartwood.engine.store;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 /**
- * The snapshots and cursors of a store that are open, each with the stack that opened it, so that those which nobody closed can be
- * named when the store closes. Thread-safe.
+ * The snapshots and cursors of a store that are open, with where they were opened, so that those which nobody closed can be named
+ * when the store closes. Thread-safe.
  */
 final class OpenViews {
     private static final System.Logger LOGGER = System.getLogger("dev.heartwood");
 
-    /** How many leaks are reported with their stacks; the others are counted. */
+    /** How many leaks are reported one by one; the others are counted. */
     private static final int REPORTED_MAX = 8;
 
-    /** Where something was opened. Taking a stack costs no more than a look at it; frames get their names when it is printed. */
+    /*
+     * Taking a stack costs as much as a short scan. The first views get one each, so a program that opens few is told exactly; of
+     * the others every STRIDE-th, so a leak that recurs shows its stack all the same.
+     */
+    private static final int FIRST = 1024;
+    private static final int STRIDE = 64;
+
+    /** Where something was opened. */
     private static final class OpenedHere extends Throwable {
-        OpenedHere(String what) {
-            super(what + " opened by thread " + Thread.currentThread().getName() + " and never closed", null, false, true);
+        OpenedHere(String thread) {
+            super("opened by thread " + thread, null, false, true);
         }
     }
 
+    /** What is open; {@code where} is null when no stack was taken. */
     private record View(SnapshotState state, OpenedHere where) {}
 
     private final Map<Object, View> views = new ConcurrentHashMap<>();
+    private final AtomicInteger opened = new AtomicInteger();
 
     /** Notes that a snapshot or cursor was opened. */
     void add(Object holder, SnapshotState state) {
-        String what = holder instanceof EngineCursor ? "a cursor was" : "a snapshot was";
-        views.put(holder, new View(state, new OpenedHere(what)));
+        int number = opened.getAndIncrement();
+        boolean looks = number >= 0 && number < FIRST || number % STRIDE == 0;
+        views.put(holder, new View(state, looks ? new OpenedHere(Thread.currentThread().getName()) : null));
     }
 
     /** Notes that it was closed; false when the store has closed it already. */
@@ -41,7 +52,7 @@ final class OpenViews {
         int leaks = 0;
         for (Map.Entry<Object, View> entry : views.entrySet()) {
             if (++leaks <= REPORTED_MAX) {
-                LOGGER.log(System.Logger.Level.WARNING, "leak in " + store, entry.getValue().where);
+                report(store, entry.getKey(), entry.getValue().where);
             }
             release.accept(entry.getKey(), entry.getValue().state);
         }
@@ -51,5 +62,14 @@ final class OpenViews {
                     "leak in " + store + ": " + (leaks - REPORTED_MAX) + " more snapshots and cursors were never closed");
         }
         views.clear();
+    }
+
+    private static void report(String store, Object holder, OpenedHere where) {
+        String what = holder instanceof EngineCursor ? "a cursor" : "a snapshot";
+        LOGGER.log(
+                System.Logger.Level.WARNING,
+                "leak in " + store + ": " + what + " was never closed"
+                        + (where == null ? "; of very many, the stack was taken of one in " + STRIDE : ""),
+                where);
     }
 }
