@@ -12,7 +12,9 @@ import java.lang.foreign.MemorySegment;
  * }
  * }</pre>
  *
- * <p>A cursor is before the first key when opened. It then stands on an entry, before the first or after the last.
+ * <p>A cursor is before the first key when opened. It then stands on an entry, before the first or after the last. After a move
+ * that threw it stands nowhere: {@link #next} and {@link #previous} then throw an {@link IllegalStateException} until one of
+ * the other moves has succeeded.
  */
 public interface Cursor extends AutoCloseable {
     /** Moves to the next key of the range, or past the last; from before the first it moves to the first. */

@@ -1,6 +1,7 @@
 package dev.heartwood.jmh;
 
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.BranchCursor;
 import dev.heartwood.engine.branch.BranchWriter;
@@ -84,14 +85,14 @@ public class BranchWriterBenchmark {
 
     @Benchmark
     public long scanCached() {
-        try (BranchCursor cursor = BranchCursor.cached(scanned, dev.heartwood.KeyRange.all())) {
+        try (BranchCursor cursor = BranchCursor.cached(scanned, Span.ALL)) {
             return scan(cursor);
         }
     }
 
     @Benchmark
     public long scanStreaming() {
-        try (BranchCursor cursor = BranchCursor.streaming(scanned, List.of(dev.heartwood.KeyRange.all()))) {
+        try (BranchCursor cursor = BranchCursor.streaming(scanned, List.of(Span.ALL))) {
             return scan(cursor);
         }
     }

@@ -1,7 +1,7 @@
 package dev.heartwood.jmh;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.BranchCursor;
 import dev.heartwood.engine.branch.BranchWriter;
@@ -63,7 +63,7 @@ public class MergeBenchmark {
     private EntryCursor[] cursors() {
         EntryCursor[] cursors = new EntryCursor[ways];
         for (int i = 0; i < ways; i++) {
-            cursors[i] = BranchCursor.streaming(branches[i], List.of(KeyRange.all()));
+            cursors[i] = BranchCursor.streaming(branches[i], List.of(Span.ALL));
         }
         return cursors;
     }

@@ -26,6 +26,12 @@ public record Span(byte[] from, byte[] to) {
         return new Span(Keys.laterFrom(from, other.from), Keys.earlierTo(to, other.to));
     }
 
+    /** Whether every key of {@code other} lies in this span. */
+    public boolean covers(Span other) {
+        return (from == null || other.from != null && (from == other.from || Keys.compare(from, other.from) <= 0))
+                && (to == null || other.to != null && (to == other.to || Keys.compare(other.to, to) <= 0));
+    }
+
     /** Whether {@code key} lies in this span. */
     public boolean contains(byte[] key) {
         return (from == null || Keys.compare(from, key) <= 0) && Keys.isBefore(key, to);

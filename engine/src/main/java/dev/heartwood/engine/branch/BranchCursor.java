@@ -2,7 +2,7 @@ package dev.heartwood.engine.branch;
 
 import static dev.heartwood.engine.branch.KeyedPageLayout.*;
 
-import dev.heartwood.KeyRange;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.ExtentReader;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -15,22 +15,34 @@ import java.util.List;
  */
 public final class BranchCursor implements LargeValueCursor {
     /*
-     * Which leaves a range lies in is known from the index beforehand. Only in its first and last leaf is a bound searched for;
-     * between them nothing is compared. [begin, limit) are the entries of the open leaf within the range.
+     * Which leaves a range lies in is looked up in the index when the cursor leaves its first one. Once it is known, bounds are
+     * searched for in the first and last leaf only; between them nothing is compared. [begin, limit) are the entries of the open leaf
+     * within the range.
      *
      * The key is put together in keyBuffer: the prefix when the leaf is opened, head and rest for each entry. A long key is
      * gathered in a buffer of its own. The value stays in the leaf.
      */
     private static final int MEMORY_BYTES = PageLayout.PAGE_BYTES;
-    /** Of the memory, what an inline key takes, with what is stored beyond it; the rest is for the bounds of the ranges. */
-    private static final int KEY_BYTES = KEY_INLINE_BYTES_MAX * 2;
+    /** Of the memory, what an inline key takes; the rest is for the bounds of the ranges. */
+    private static final int KEY_BYTES = KEY_INLINE_BYTES_MAX + HEAD_BYTES;
+
+    /** The memory that a scan lends to each of its cursors: enough for usual keys. */
+    public static final int LENT_BYTES = 512;
+
+    private static final int LENT_KEY_BYTES = 256;
+
     private static final int LONG_KEY_BYTES = Branch.KEY_BYTES_MAX;
+    private static final int UNKNOWN = -1;
 
     private final Branch branch;
     private final BranchStorage storage;
     private final LeafRanges ranges;
     private final LeafSource source;
-    private final long keyBuffer;
+    /** Of this cursor's own; 0 while it makes do with what it was lent. */
+    private long memory;
+    private long keyBuffer;
+    /** The longest key that fits; its head, which is always written whole, may end beyond. */
+    private int keyRoom;
     private long longKeyBuffer;
     private long valueBuffer;
     private long valueBufferBytes;
@@ -53,31 +65,46 @@ public final class BranchCursor implements LargeValueCursor {
     private int valueLength;
     private OverflowGroup largeGroup;
     private long largePosition;
+    /** Where the seek that was announced will begin. */
+    private int leafAhead = UNKNOWN;
     private boolean closed;
 
-    private BranchCursor(Branch branch, LeafRanges ranges, LeafSource source, long keyBuffer) {
+    private BranchCursor(Branch branch, LeafRanges ranges, LeafSource source, long memory, long lent) {
         this.branch = branch;
         this.storage = branch.storage;
         this.ranges = ranges;
         this.source = source;
-        this.keyBuffer = keyBuffer;
+        this.memory = memory;
+        this.keyBuffer = memory != 0 ? memory : lent;
+        this.keyRoom = (memory != 0 ? KEY_BYTES : LENT_KEY_BYTES) - HEAD_BYTES;
     }
 
     /** A cursor over the pages in the cache: it locks the leaf it stands on and reads ahead when it goes on. */
-    public static BranchCursor cached(Branch branch, KeyRange range) {
+    public static BranchCursor cached(Branch branch, Span range) {
         return cached(branch, List.of(range));
     }
 
-    /** As {@link #cached(Branch, KeyRange)} over several ranges, disjoint and ascending. */
-    public static BranchCursor cached(Branch branch, List<KeyRange> ranges) {
-        return open(branch, ranges, null);
+    /** As {@link #cached(Branch, Span)} over several ranges, disjoint and ascending. */
+    public static BranchCursor cached(Branch branch, List<Span> ranges) {
+        return open(branch, ranges, true, 0, (of, located) -> new CachedLeaves(of));
+    }
+
+    /**
+     * As {@link #cached(Branch, Span)} for one of several cursors that are read together.
+     *
+     * @param exact whether entries outside of the range must not be shown; else the caller passes over them, and the range says
+     *     only how far it is worth reading ahead
+     * @param lent {@value #LENT_BYTES} bytes of memory that stay the caller's
+     */
+    public static BranchCursor scanning(Branch branch, Span range, boolean exact, long lent) {
+        return open(branch, List.of(range), exact, lent, (of, located) -> new CachedLeaves(of));
     }
 
     /**
      * A cursor for merges: it reads extents into buffers of its own, ahead of where it stands, past the cache, and skips what lies
      * outside of the ranges, which are disjoint and ascending. Meant to go forward; it can go back, slowly.
      */
-    public static BranchCursor streaming(Branch branch, List<KeyRange> ranges) {
+    public static BranchCursor streaming(Branch branch, List<Span> ranges) {
         return streaming(branch, ranges, PageLayout.EXTENT_PAGES, null);
     }
 
@@ -87,23 +114,26 @@ public final class BranchCursor implements LargeValueCursor {
      * @param chunkPages how much is read at once, a power of two up to an extent; the cursor takes two buffers of that
      * @param reader of one thread, outlives the cursor; null for one of its own, made when there is something to read ahead
      */
-    public static BranchCursor streaming(Branch branch, List<KeyRange> ranges, int chunkPages, ExtentReader reader) {
-        return open(branch, ranges, (of, located) -> new StreamedLeaves(of, located, chunkPages, reader));
+    public static BranchCursor streaming(Branch branch, List<Span> ranges, int chunkPages, ExtentReader reader) {
+        return open(branch, ranges, true, 0, (of, located) -> new StreamedLeaves(of, located, chunkPages, reader));
     }
 
     private interface SourceFactory {
         LeafSource open(Branch branch, LeafRanges ranges);
     }
 
-    private static BranchCursor open(Branch branch, List<KeyRange> ranges, SourceFactory factory) {
+    private static BranchCursor open(Branch branch, List<Span> ranges, boolean exact, long lent, SourceFactory factory) {
         branch.retain();
         long memory = 0;
         LeafRanges located = null;
         try {
-            memory = PageStream.allocate(branch.storage.pool(), MEMORY_BYTES);
-            located = new LeafRanges(branch, ranges, memory + KEY_BYTES, MEMORY_BYTES - KEY_BYTES);
-            LeafSource source = factory == null ? new CachedLeaves(branch) : factory.open(branch, located);
-            return new BranchCursor(branch, located, source, memory);
+            if (lent == 0) {
+                memory = PageStream.allocate(branch.storage.pool(), MEMORY_BYTES);
+                located = new LeafRanges(branch, ranges, exact, memory + KEY_BYTES, MEMORY_BYTES - KEY_BYTES);
+            } else {
+                located = new LeafRanges(branch, ranges, exact, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
+            }
+            return new BranchCursor(branch, located, factory.open(branch, located), memory, lent);
         } catch (RuntimeException e) {
             if (located != null) {
                 located.close();
@@ -143,6 +173,8 @@ public final class BranchCursor implements LargeValueCursor {
 
     @Override
     public void seek(long key, int length) {
+        int announced = leafAhead;
+        leafAhead = UNKNOWN;
         int target = ranges.endingAfter(key, length);
         if (target == ranges.count()) {
             leave();
@@ -150,7 +182,7 @@ public final class BranchCursor implements LargeValueCursor {
             openFirst(target);
             settleForward();
         } else {
-            openLeaf(target, clamp(target, LeafRanges.leafFor(branch, key, length)));
+            openLeaf(target, announced != UNKNOWN ? announced : LeafRanges.leafFor(branch, key, length));
             index = Math.max(begin, KeyedPage.lowerBound(page, branch, key, length, Long.MAX_VALUE));
             settleForward();
         }
@@ -166,7 +198,8 @@ public final class BranchCursor implements LargeValueCursor {
         int target = ranges.endingAfter(key, length);
         if (target < ranges.count()) {
             boolean atBegin = ranges.beginsAfter(target, key, length);
-            source.ahead(atBegin ? ranges.firstLeaf(target) : clamp(target, LeafRanges.leafFor(branch, key, length)));
+            leafAhead = atBegin ? ranges.firstLeaf(target) : LeafRanges.leafFor(branch, key, length);
+            source.ahead(leafAhead);
         }
     }
 
@@ -179,14 +212,10 @@ public final class BranchCursor implements LargeValueCursor {
             openLast(target);
             settleBackward();
         } else {
-            openLeaf(target, clamp(target, LeafRanges.leafBelow(branch, key, length)));
+            openLeaf(target, LeafRanges.leafBelow(branch, key, length));
             index = Math.min(limit, KeyedPage.lowerBound(page, branch, key, length, Long.MAX_VALUE)) - 1;
             settleBackward();
         }
-    }
-
-    private int clamp(int target, int leafNumber) {
-        return Math.max(ranges.firstLeaf(target), Math.min(ranges.lastLeaf(target), leafNumber));
     }
 
     @Override
@@ -254,22 +283,30 @@ public final class BranchCursor implements LargeValueCursor {
         range = inRange;
         if (page == 0 || leaf != number) {
             page = 0;
-            long opened = source.open(number, ranges.lastLeaf(inRange));
+            long opened = source.open(number, ranges.lastLeafKnown(inRange, number));
             count = KeyedPage.count(opened);
             prefixLength = KeyedPage.prefixLength(opened, count);
             if (prefixLength > KEY_INLINE_BYTES_MAX) {
                 throw KeyedPage.corrupt(opened, "a prefix within a key", "one of " + prefixLength + " bytes");
+            }
+            if (prefixLength > keyRoom) {
+                ownKeyBuffer(0);
             }
             sequenceBase = Memory.getLong(opened + SEQUENCE_BASE);
             Memory.copy(opened + KeyedPage.prefixOffset(count), keyBuffer, prefixLength);
             page = opened;
             leaf = number;
         }
-        begin = number == ranges.firstLeaf(range) && ranges.hasFrom(range) ? ranges.begin(range, page, branch) : 0;
-        limit = number == ranges.lastLeaf(range) && ranges.hasTo(range) ? ranges.end(range, page, branch) : count;
-        if (number > ranges.lastLeaf(range)) {
-            limit = begin;
-        }
+        begin = ranges.begin(range, number, page);
+        limit = number > ranges.lastLeafKnown(range, number) ? begin : ranges.end(range, number, page);
+    }
+
+    /** Takes memory for keys longer than what was lent has room for, and brings {@code bytes} of the key along. */
+    private void ownKeyBuffer(int bytes) {
+        memory = PageStream.allocate(storage.pool(), MEMORY_BYTES);
+        Memory.copy(keyBuffer, memory, bytes);
+        keyBuffer = memory;
+        keyRoom = KEY_BYTES - HEAD_BYTES;
     }
 
     private void load() {
@@ -279,8 +316,11 @@ public final class BranchCursor implements LargeValueCursor {
         sequence = KeyedPage.sequence(page, bounds, sequenceBase);
         int remainder = keyField & 0xffff;
         keyLength = prefixLength + remainder;
-        if (keyLength > KEY_INLINE_BYTES_MAX) {
-            throw KeyedPage.corrupt(page, "a key within its bounds", "one of " + keyLength + " bytes");
+        if (keyLength > keyRoom) {
+            if (keyLength > KEY_INLINE_BYTES_MAX) {
+                throw KeyedPage.corrupt(page, "a key within its bounds", "one of " + keyLength + " bytes");
+            }
+            ownKeyBuffer(prefixLength);
         }
         keyAddress = keyBuffer;
         Memory.putIntBigEndian(keyBuffer + prefixLength, KeyedPage.head(page, index));
@@ -407,7 +447,9 @@ public final class BranchCursor implements LargeValueCursor {
         if (longKeyBuffer != 0) {
             storage.pool().free(longKeyBuffer, LONG_KEY_BYTES);
         }
-        storage.pool().free(keyBuffer, MEMORY_BYTES);
+        if (memory != 0) {
+            storage.pool().free(memory, MEMORY_BYTES);
+        }
         branch.release();
     }
 }

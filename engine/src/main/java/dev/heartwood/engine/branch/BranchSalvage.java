@@ -99,7 +99,7 @@ public final class BranchSalvage implements AutoCloseable {
     }
 
     private byte[] readKey() {
-        byte[] inline = RangeEstimate.separator(page, count, index);
+        byte[] inline = KeyedPage.inlineKey(page, count, index);
         if ((KeyedPage.meta(page, bounds) & KEY_OVERFLOWS) == 0) {
             return inline;
         }

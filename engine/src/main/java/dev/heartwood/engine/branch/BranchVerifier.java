@@ -150,7 +150,7 @@ public final class BranchVerifier {
     }
 
     private byte[] key(long page, int count, int index, int bounds, boolean counted) {
-        byte[] inline = RangeEstimate.separator(page, count, index);
+        byte[] inline = KeyedPage.inlineKey(page, count, index);
         if ((KeyedPage.meta(page, bounds) & KEY_OVERFLOWS) == 0) {
             return inline;
         }

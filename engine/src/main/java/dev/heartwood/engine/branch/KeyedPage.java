@@ -321,6 +321,23 @@ final class KeyedPage {
         return order;
     }
 
+    /** A copy of what an entry has of its key in the page; all of it unless the key overflows. */
+    static byte[] inlineKey(long page, int count, int index) {
+        int prefixLength = prefixLength(page, count);
+        int keyField = keyField(page, bounds(page, count, index));
+        int remainder = keyField & 0xffff;
+        byte[] key = new byte[prefixLength + remainder];
+        Memory.copyTo(page + prefixOffset(count), key, 0, prefixLength);
+        int head = head(page, index);
+        for (int i = 0; i < Math.min(remainder, HEAD_BYTES); i++) {
+            key[prefixLength + i] = (byte) (head >>> 24 - 8 * i);
+        }
+        if (remainder > HEAD_BYTES) {
+            Memory.copyTo(page + (keyField >>> 16), key, prefixLength + HEAD_BYTES, remainder - HEAD_BYTES);
+        }
+        return key;
+    }
+
     private static void requireWithin(long page, int at, int end) {
         if (at > end) {
             throw corrupt(page, "an entry that ends at or after " + at, "its end at " + end);

@@ -1,17 +1,23 @@
 package dev.heartwood.engine.branch;
 
-import dev.heartwood.KeyRange;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageType;
 import java.util.List;
 
-/** Disjoint ranges of keys in ascending order, and the leaves of one branch in which each lies. Belongs to one thread. */
+/**
+ * Disjoint ranges of keys in ascending order, and the leaves of one branch in which each lies, looked for when first asked.
+ * Belongs to one thread.
+ */
 final class LeafRanges {
     /** No bound. */
     private static final int NONE = -1;
 
-    private final BranchStorage storage;
+    private static final int UNKNOWN = -1;
+
+    private final Branch branch;
+    private final boolean exact;
     private final int count;
     private final long[] from;
     private final int[] fromLength;
@@ -25,10 +31,12 @@ final class LeafRanges {
     /**
      * Ranges whose bounds are copied to native memory.
      *
+     * @param exact whether entries outside must not be shown; else they may be, and the bounds say only how far to read
      * @param space memory for the bounds if they fit into its {@code spaceBytes}, which stays the caller's
      */
-    LeafRanges(Branch branch, List<KeyRange> ranges, long space, long spaceBytes) {
-        this.storage = branch.storage;
+    LeafRanges(Branch branch, List<Span> ranges, boolean exact, long space, long spaceBytes) {
+        this.branch = branch;
+        this.exact = exact;
         this.count = ranges.size();
         this.from = new long[count];
         this.fromLength = new int[count];
@@ -38,33 +46,29 @@ final class LeafRanges {
         this.lastLeaf = new int[count];
         requireAscending(ranges);
         long bytes = 0;
-        for (KeyRange range : ranges) {
+        for (Span range : ranges) {
             bytes += lengthOf(range.from()) + lengthOf(range.to());
         }
         if (bytes > spaceBytes) {
             memoryBytes = Long.highestOneBit(2 * bytes - 1);
-            memory = PageStream.allocate(storage.pool(), memoryBytes);
+            memory = PageStream.allocate(branch.storage.pool(), memoryBytes);
         }
-        try {
-            long at = memory != 0 ? memory : space;
-            for (int i = 0; i < count; i++) {
-                byte[] bound = ranges.get(i).from();
-                from[i] = at;
-                fromLength[i] = copy(bound, at);
-                at += lengthOf(bound);
-                bound = ranges.get(i).to();
-                to[i] = at;
-                toLength[i] = copy(bound, at);
-                at += lengthOf(bound);
-                locate(branch, i);
-            }
-        } catch (RuntimeException e) {
-            close();
-            throw e;
+        long at = memory != 0 ? memory : space;
+        for (int i = 0; i < count; i++) {
+            byte[] bound = ranges.get(i).from();
+            from[i] = at;
+            fromLength[i] = copy(bound, at);
+            at += lengthOf(bound);
+            bound = ranges.get(i).to();
+            to[i] = at;
+            toLength[i] = copy(bound, at);
+            at += lengthOf(bound);
+            firstLeaf[i] = UNKNOWN;
+            lastLeaf[i] = UNKNOWN;
         }
     }
 
-    private static void requireAscending(List<KeyRange> ranges) {
+    private static void requireAscending(List<Span> ranges) {
         for (int i = 1; i < ranges.size(); i++) {
             byte[] end = ranges.get(i - 1).to();
             byte[] begin = ranges.get(i).from();
@@ -86,12 +90,6 @@ final class LeafRanges {
             Memory.copyFrom(bound, 0, at, bound.length);
         }
         return bound.length;
-    }
-
-    private void locate(Branch branch, int range) {
-        firstLeaf[range] = hasFrom(range) ? leafFor(branch, from[range], fromLength[range]) : 0;
-        lastLeaf[range] =
-                hasTo(range) ? leafBelow(branch, to[range], toLength[range]) : branch.shape.leafPages() - 1;
     }
 
     /** The leaf that has the first entry at or after a key, or ends right before it. */
@@ -129,35 +127,52 @@ final class LeafRanges {
     int leaves() {
         long leaves = 0;
         for (int i = 0; i < count; i++) {
-            leaves += Math.max(0, lastLeaf[i] - firstLeaf[i] + 1);
+            leaves += Math.max(0, lastLeaf(i) - firstLeaf(i) + 1);
         }
         return (int) Math.min(leaves, Integer.MAX_VALUE);
     }
 
     int firstLeaf(int range) {
+        if (firstLeaf[range] == UNKNOWN) {
+            firstLeaf[range] = fromLength[range] == NONE ? 0 : leafFor(branch, from[range], fromLength[range]);
+        }
         return firstLeaf[range];
     }
 
     int lastLeaf(int range) {
+        if (lastLeaf[range] == UNKNOWN) {
+            lastLeaf[range] = toLength[range] == NONE
+                    ? branch.shape.leafPages() - 1
+                    : leafBelow(branch, to[range], toLength[range]);
+        }
         return lastLeaf[range];
     }
 
-    boolean hasFrom(int range) {
-        return fromLength[range] != NONE;
+    /** The last leaf that is known to lie in the range with {@code leaf}. */
+    int lastLeafKnown(int range, int leaf) {
+        return lastLeaf[range] == UNKNOWN ? leaf : lastLeaf[range];
     }
 
-    boolean hasTo(int range) {
-        return toLength[range] != NONE;
+    private boolean hasFrom(int range) {
+        return exact && fromLength[range] != NONE;
     }
 
-    /** The first entry of a leaf that lies in the range. */
-    int begin(int range, long page, Branch branch) {
-        return KeyedPage.lowerBound(page, branch, from[range], fromLength[range], Long.MAX_VALUE);
+    private boolean hasTo(int range) {
+        return exact && toLength[range] != NONE;
     }
 
-    /** The first entry of a leaf that lies behind the range. */
-    int end(int range, long page, Branch branch) {
-        return KeyedPage.lowerBound(page, branch, to[range], toLength[range], Long.MAX_VALUE);
+    /** The first entry that is in the range, of a leaf, its number and its page; behind the last one when none is. */
+    int begin(int range, int leaf, long page) {
+        return hasFrom(range) && (firstLeaf[range] == UNKNOWN || firstLeaf[range] == leaf)
+                ? KeyedPage.lowerBound(page, branch, from[range], fromLength[range], Long.MAX_VALUE)
+                : 0;
+    }
+
+    /** The first entry behind the range, of a leaf, its number and its page. */
+    int end(int range, int leaf, long page) {
+        return hasTo(range) && (lastLeaf[range] == UNKNOWN || lastLeaf[range] == leaf)
+                ? KeyedPage.lowerBound(page, branch, to[range], toLength[range], Long.MAX_VALUE)
+                : KeyedPage.count(page);
     }
 
     /** The first range that ends after a key, or {@link #count}. */
@@ -189,7 +204,7 @@ final class LeafRanges {
     /** Gives the memory back. Idempotent. */
     void close() {
         if (memory != 0) {
-            storage.pool().free(memory, memoryBytes);
+            branch.storage.pool().free(memory, memoryBytes);
             memory = 0;
         }
     }

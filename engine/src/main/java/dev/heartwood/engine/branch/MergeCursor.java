@@ -18,14 +18,14 @@ public final class MergeCursor implements LargeValueCursor {
      * A game compares two numbers, the cached heads of the sources, without a branch; only equal heads look at the keys. A head
      * is 63 bits of a key behind a prefix that most current keys share: 0 below the prefix, the greatest number above it and when
      * the source has ended. That is monotone for whatever prefix, so the prefix can be chosen anew at any time without touching
-     * the tree: it is when equal heads have become frequent.
+     * the tree: it is when equal heads have become frequent, as when a scan leaves the keys that have the prefix.
      *
      * Going back, heads are complemented and the order of ties is reversed. Going forward every source stands at its first entry
      * at or after the current one, going back at its last one at or before it; to turn round, each steps over the current place.
      */
     private static final long ENDED = Long.MAX_VALUE;
-    private static final int TIES_MAX = 64;
-    private static final int MOVES_MIN = 256;
+    private static final int TIES_MIN = 8;
+    private static final int MOVES_MAX = 256;
     private static final int PREFIX_BYTES_MAX = 255;
 
     private final EntryCursor[] sources;
@@ -41,6 +41,7 @@ public final class MergeCursor implements LargeValueCursor {
     private EntryCursor current;
     private boolean backward;
     private int ties;
+    private int tiesMax = TIES_MIN;
     private int moves;
 
     /** Merges {@code sources}, of which the first is the oldest. */
@@ -168,11 +169,16 @@ public final class MergeCursor implements LargeValueCursor {
     }
 
     private void replay() {
-        if (++moves >= MOVES_MIN) {
+        moves++;
+        if (ties > tiesMax) {
+            // Equal keys tie under every prefix: while new ones help little, the next is chosen later.
+            tiesMax = Math.min(2 * tiesMax, MOVES_MAX);
+            choosePrefix(winner);
             moves = 0;
-            if (ties > TIES_MAX) {
-                choosePrefix(winner);
-            }
+            ties = 0;
+        } else if (moves == MOVES_MAX) {
+            tiesMax = TIES_MIN;
+            moves = 0;
             ties = 0;
         }
         int candidate = winner;

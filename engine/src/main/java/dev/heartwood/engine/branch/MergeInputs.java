@@ -1,7 +1,7 @@
 package dev.heartwood.engine.branch;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.StoreException;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.ExtentReader;
 import dev.heartwood.engine.device.IoQueue;
@@ -32,7 +32,7 @@ public final class MergeInputs implements AutoCloseable {
     }
 
     /** Adds the entries of a branch in some ranges, disjoint and ascending; younger than all added before. */
-    public void add(Branch branch, List<KeyRange> ranges) {
+    public void add(Branch branch, List<Span> ranges) {
         ExtentReader shared = cursors.size() < SHARING_MAX ? reader : null;
         cursors.add(BranchCursor.streaming(branch, ranges, chunkPages, shared));
     }

@@ -2,6 +2,7 @@ package dev.heartwood.engine.os;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
@@ -25,6 +26,8 @@ public final class Memory {
     private static final ValueLayout.OfInt INT_BIG = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final ValueLayout.OfLong LONG_BIG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    private static final VarHandle HEAP_LONG_BIG =
+            MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
     private static final VarHandle BYTE_ATOMIC = BYTE.varHandle();
     private static final VarHandle INT_ATOMIC =
             ValueLayout.JAVA_INT.withOrder(ByteOrder.LITTLE_ENDIAN).varHandle();
@@ -268,13 +271,28 @@ public final class Memory {
 
     /** As {@link #compare(long, int, long, int)} with the second range on the heap. */
     public static int compare(long a, int aLength, byte[] b) {
-        int shared = Math.min(aLength, b.length);
-        for (int i = 0; i < shared; i++) {
+        return compare(a, aLength, b, b.length);
+    }
+
+    /** As {@link #compare(long, int, byte[])} with the first {@code bLength} bytes of {@code b}. */
+    public static int compare(long a, int aLength, byte[] b, int bLength) {
+        int shared = Math.min(aLength, bLength);
+        int i = 0;
+        while (i + 8 <= shared) {
+            long x = getLongBigEndian(a + i);
+            long y = (long) HEAP_LONG_BIG.get(b, i);
+            if (x != y) {
+                return Long.compareUnsigned(x, y);
+            }
+            i += 8;
+        }
+        while (i < shared) {
             int difference = getUnsignedByte(a + i) - (b[i] & 0xff);
             if (difference != 0) {
                 return difference;
             }
+            i++;
         }
-        return aLength - b.length;
+        return aLength - bLength;
     }
 }

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.os;
 
 import dev.heartwood.InsufficientMemoryException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -19,6 +20,7 @@ public final class MemoryPool implements AutoCloseable {
     private static final int BLOCK_SHIFT = 12;
     private static final long HUGE_PAGE_BYTES = 2L << 20;
     private static final long CAPACITY_BYTES_MAX = 1L << 30 + BLOCK_SHIFT - 1;
+    private static final long POLL_NANOS = 100_000;
     private static final int POISON = 0xDB;
     private static final long POISON_BYTES_MAX = 1 << 20;
 
@@ -128,6 +130,19 @@ public final class MemoryPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** As {@link #allocate}, waiting up to {@code nanos} for others to give memory back; 0 when they did not. */
+    public long allocatePatiently(long bytes, long nanos) {
+        long block = allocate(bytes);
+        if (block == 0 && blockBytes(bytes) <= capacity) {
+            long end = System.nanoTime() + nanos;
+            while (block == 0 && System.nanoTime() - end < 0) {
+                LockSupport.parkNanos(POLL_NANOS);
+                block = allocate(bytes);
+            }
+        }
+        return block;
     }
 
     /**

@@ -26,7 +26,9 @@ final class EngineCursor implements Cursor {
         BEFORE_FIRST,
         ON_FORWARDS,
         ON_BACKWARDS,
-        AFTER_LAST
+        AFTER_LAST,
+        /** A move failed half way. */
+        LOST
     }
 
     private final EngineStore store;
@@ -54,7 +56,7 @@ final class EngineCursor implements Cursor {
     public boolean next() {
         Operation operation = enter();
         try {
-            switch (position) {
+            switch (depart()) {
                 case BEFORE_FIRST -> seekForwards(operation, from == null ? Keys.EMPTY : from);
                 case ON_FORWARDS -> {
                     skipKey();
@@ -65,8 +67,8 @@ final class EngineCursor implements Cursor {
                     skipKey();
                     showForwards();
                 }
-                case AFTER_LAST -> {}
-                default -> throw new AssertionError(position);
+                case AFTER_LAST -> position = Position.AFTER_LAST;
+                default -> throw lost();
             }
             return valid();
         } finally {
@@ -78,15 +80,15 @@ final class EngineCursor implements Cursor {
     public boolean previous() {
         Operation operation = enter();
         try {
-            switch (position) {
+            switch (depart()) {
                 case AFTER_LAST -> seekEnd(operation);
                 case ON_FORWARDS -> {
                     seekBefore(operation, key, keyLength);
                     showBackwards();
                 }
                 case ON_BACKWARDS -> showBackwards();
-                case BEFORE_FIRST -> {}
-                default -> throw new AssertionError(position);
+                case BEFORE_FIRST -> position = Position.BEFORE_FIRST;
+                default -> throw lost();
             }
             return valid();
         } finally {
@@ -151,6 +153,17 @@ final class EngineCursor implements Cursor {
         }
     }
 
+    /** Where the cursor stood; until the move has ended it stands nowhere. */
+    private Position depart() {
+        Position left = position;
+        position = Position.LOST;
+        return left;
+    }
+
+    private static IllegalStateException lost() {
+        return new IllegalStateException("an earlier move failed, so there is no place to move on from; seek first");
+    }
+
     private void seekForwards(Operation operation, byte[] target) {
         seekTo(operation, target, target.length);
         showForwards();
@@ -158,6 +171,7 @@ final class EngineCursor implements Cursor {
 
     private void seekEnd(Operation operation) {
         if (to == null) {
+            position = Position.LOST;
             entries.seekLast();
         } else {
             seekBefore(operation, to, to.length);
@@ -166,11 +180,13 @@ final class EngineCursor implements Cursor {
     }
 
     private void seekTo(Operation operation, byte[] target, int length) {
+        position = Position.LOST;
         store.require(operation, length);
         entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
     }
 
     private void seekBefore(Operation operation, byte[] target, int length) {
+        position = Position.LOST;
         store.require(operation, length);
         entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
     }
@@ -183,16 +199,7 @@ final class EngineCursor implements Cursor {
     }
 
     private boolean isShownKey() {
-        return entries.keyLength() == keyLength && commonWithShown() == keyLength;
-    }
-
-    private int commonWithShown() {
-        long address = entries.keyAddress();
-        int i = 0;
-        while (i < keyLength && Memory.getByte(address + i) == key[i]) {
-            i++;
-        }
-        return i;
+        return entries.keyLength() == keyLength && Memory.compare(entries.keyAddress(), keyLength, key, keyLength) == 0;
     }
 
     /** Shows the first key from where the tree cursor stands that has a value, or nothing. */

@@ -2,9 +2,7 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.CompactionFilter;
 import dev.heartwood.InsufficientMemoryException;
-import dev.heartwood.KeyRange;
 import dev.heartwood.MergeOperator;
-import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.MergeInputs;
 import dev.heartwood.engine.branch.WriteMode;
 import dev.heartwood.engine.filter.FingerprintBuffer;
@@ -91,13 +89,6 @@ final class Compactor {
         } finally {
             storage.mergeBuffers().free(scratch, KEY_SCRATCH_BYTES);
         }
-    }
-
-    static KeyRange toRange(Span span) {
-        if (span.from() == null) {
-            return span.to() == null ? KeyRange.all() : KeyRange.before(span.to());
-        }
-        return span.to() == null ? KeyRange.from(span.from()) : KeyRange.between(span.from(), span.to());
     }
 
     private Result assemble(CompactionPlan plan, List<MergeInput> inputs, Run merged, RunWriter writer) {

@@ -1,6 +1,5 @@
 package dev.heartwood.engine.trunk;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.engine.base.Span;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,8 +33,8 @@ record MergeInput(Bundle bundle, int value, Run run, int position) {
     }
 
     /** The keys for which the run is still active in its node: what has been flushed to a child is not merged again. */
-    List<KeyRange> activeRanges(CompactionPlan plan) {
-        List<KeyRange> ranges = new ArrayList<>();
+    List<Span> activeRanges(CompactionPlan plan) {
+        List<Span> ranges = new ArrayList<>();
         TrunkNode node = plan.node();
         Span open = null;
         for (int p = 0; p < node.pivotCount(); p++) {
@@ -49,7 +48,7 @@ record MergeInput(Bundle bundle, int value, Run run, int position) {
             if (open != null && (!active || p + 1 == node.pivotCount())) {
                 Span both = open.intersect(bundle.span());
                 if (!both.isEmpty()) {
-                    ranges.add(Compactor.toRange(both));
+                    ranges.add(both);
                 }
                 open = null;
             }

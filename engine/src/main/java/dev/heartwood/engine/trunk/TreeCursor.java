@@ -18,12 +18,20 @@ import java.util.List;
  * keys. The caller holds the version until the cursor is closed. Belongs to one thread at a time.
  */
 public final class TreeCursor implements LargeValueCursor {
+    /** How long to wait for others to give memory back before a scan fails for want of it. */
+    private static final long PATIENCE_NANOS = 2_000_000_000L;
+
     private final TreeStorage storage;
     private final TrunkVersion version;
     private final List<EntryCursor> memtables;
     private final List<EntryCursor> runs = new ArrayList<>();
+    /** Lent to the cursors of the runs. */
+    private long memory;
+    private long memoryBytes;
     private Span leafSpan;
     private LargeValueCursor merged;
+    /** Whether the cursor stands on an entry, which is one of the open leaf. */
+    private boolean standing;
 
     /** A cursor that stands nowhere; closes {@code memtables}, oldest first, with itself. */
     public TreeCursor(TreeStorage storage, TrunkVersion version, List<EntryCursor> memtables) {
@@ -34,18 +42,27 @@ public final class TreeCursor implements LargeValueCursor {
 
     @Override
     public boolean valid() {
-        return merged != null && merged.valid() && isInLeaf();
+        return standing;
     }
 
-    /** Memtables reach beyond the leaf; what is outside its keys belongs to another leaf. */
-    private boolean isInLeaf() {
-        return (leafSpan.to() == null || Memory.compare(merged.keyAddress(), merged.keyLength(), leafSpan.to()) < 0)
+    /*
+     * Memtables, and runs of nodes above, reach beyond the leaf; what is outside its keys belongs to another leaf. A walk leaves it on
+     * the side that it goes to.
+     */
+    private boolean isBeforeEnd() {
+        return merged.valid()
+                && (leafSpan.to() == null || Memory.compare(merged.keyAddress(), merged.keyLength(), leafSpan.to()) < 0);
+    }
+
+    private boolean isFromBegin() {
+        return merged.valid()
                 && (leafSpan.from() == null
                         || Memory.compare(merged.keyAddress(), merged.keyLength(), leafSpan.from()) >= 0);
     }
 
     @Override
     public void seekFirst() {
+        standing = false;
         openLeafAt(Keys.EMPTY);
         merged.seekFirst();
         goOn();
@@ -53,6 +70,7 @@ public final class TreeCursor implements LargeValueCursor {
 
     @Override
     public void seekLast() {
+        standing = false;
         openLeaf(null, true);
         merged.seekLast();
         goBack();
@@ -60,6 +78,7 @@ public final class TreeCursor implements LargeValueCursor {
 
     @Override
     public void seek(long keyAddress, int keyLength) {
+        standing = false;
         openLeafAt(keyAddress, keyLength);
         merged.seek(keyAddress, keyLength);
         goOn();
@@ -67,6 +86,7 @@ public final class TreeCursor implements LargeValueCursor {
 
     @Override
     public void seekBefore(long keyAddress, int keyLength) {
+        standing = false;
         openLeafAt(keyAddress, keyLength);
         merged.seekBefore(keyAddress, keyLength);
         goBack();
@@ -74,31 +94,37 @@ public final class TreeCursor implements LargeValueCursor {
 
     @Override
     public void next() {
+        standing = false;
         merged.next();
         goOn();
     }
 
     @Override
     public void previous() {
+        standing = false;
         merged.previous();
         goBack();
     }
 
     /** From past the end of a leaf to the first entry of the next leaf that has one. */
     private void goOn() {
-        while (!(merged.valid() && isInLeaf()) && leafSpan.to() != null) {
+        standing = isBeforeEnd();
+        while (!standing && leafSpan.to() != null) {
             byte[] from = leafSpan.to();
             openLeafAt(from);
             seekIn(from);
+            standing = isBeforeEnd();
         }
     }
 
     /** From before the start of a leaf to the last entry of the leaf before that has one. */
     private void goBack() {
-        while (!(merged.valid() && isInLeaf()) && leafSpan.from() != null) {
+        standing = isFromBegin();
+        while (!standing && leafSpan.from() != null) {
             byte[] to = leafSpan.from();
             openLeaf(to, true);
             seekBeforeIn(to);
+            standing = isFromBegin();
         }
     }
 
@@ -116,16 +142,23 @@ public final class TreeCursor implements LargeValueCursor {
 
     private void withNative(byte[] key, KeyAction action) {
         long bytes = Math.max(1, key.length);
-        long copy = storage.buffers().allocate(bytes);
-        if (copy == 0) {
-            throw new InsufficientMemoryException("no buffer to seek with");
-        }
+        long copy = allocate(bytes);
         try {
             Memory.copyFrom(key, 0, copy, key.length);
             action.accept(copy, key.length);
         } finally {
             storage.buffers().free(copy, bytes);
         }
+    }
+
+    /** Memory from the pool that calls and cursors share; what this cursor has not it may wait for, since it keeps nobody waiting. */
+    private long allocate(long bytes) {
+        long address = storage.buffers().allocatePatiently(bytes, PATIENCE_NANOS);
+        if (address == 0) {
+            throw new InsufficientMemoryException("no " + bytes + " bytes left for a cursor of the "
+                    + storage.buffers().capacity() + " that the memory budget has for calls and cursors");
+        }
+        return address;
     }
 
     private void openLeafAt(byte[] key) {
@@ -149,62 +182,18 @@ public final class TreeCursor implements LargeValueCursor {
      */
     private void openLeaf(byte[] key, boolean before) {
         closeRuns();
-        List<List<EntryCursor>> byNode = new ArrayList<>();
-        try {
-            leafSpan = openPath(key, before, byNode);
-        } finally {
-            for (List<EntryCursor> ofNode : byNode.reversed()) {
-                runs.addAll(ofNode);
-            }
+        TreePath path = TreePath.to(version.root(), key, before);
+        leafSpan = path.leafSpan();
+        memoryBytes = (long) path.runCount() * BranchCursor.LENT_BYTES;
+        memory = memoryBytes == 0 ? 0 : allocate(memoryBytes);
+        for (int i = path.runCount() - 1; i >= 0; i--) {
+            long lent = memory + (long) i * BranchCursor.LENT_BYTES;
+            runs.add(BranchCursor.scanning(path.run(i).branch(), path.span(i), path.isExact(i), lent));
         }
-        List<EntryCursor> oldestFirst = new ArrayList<>(runs);
+        List<EntryCursor> oldestFirst = new ArrayList<>(runs.size() + memtables.size());
+        oldestFirst.addAll(runs);
         oldestFirst.addAll(memtables);
         merged = MergeCursor.of(oldestFirst);
-    }
-
-    /** Opens the runs of each node on the path, of the root first; returns the keys of the leaf. */
-    private Span openPath(byte[] key, boolean before, List<List<EntryCursor>> byNode) {
-        Span span = Span.ALL;
-        TrunkNode node = version.root();
-        while (true) {
-            int pivot = pivotFor(node, key, before);
-            Span pivotSpan = node.pivotSpan(pivot, span);
-            List<EntryCursor> opened = new ArrayList<>();
-            byNode.add(opened);
-            openRuns(node, pivot, pivotSpan, opened);
-            span = pivotSpan;
-            if (node.isLeaf()) {
-                node.countScan();
-                return span;
-            }
-            node = node.pivot(pivot).child();
-        }
-    }
-
-    private static int pivotFor(TrunkNode node, byte[] key, boolean before) {
-        int pivot = node.pivotCount() - 1;
-        while (pivot > 0 && key != null) {
-            int order = Keys.compare(node.pivot(pivot).key(), key);
-            if (order < 0 || order == 0 && !before) {
-                break;
-            }
-            pivot--;
-        }
-        return pivot;
-    }
-
-    private static void openRuns(TrunkNode node, int pivot, Span pivotSpan, List<EntryCursor> opened) {
-        int position = 0;
-        for (int b = 0; b < node.bundleCount(); b++) {
-            Bundle bundle = node.bundle(b);
-            Span both = pivotSpan.intersect(bundle.span());
-            for (Run run : bundle.runs()) {
-                if (run != null && position >= node.pivot(pivot).firstActive() && run.sample().touches(both)) {
-                    opened.add(BranchCursor.cached(run.branch(), Compactor.toRange(both)));
-                }
-                position++;
-            }
-        }
     }
 
     @Override
@@ -249,8 +238,13 @@ public final class TreeCursor implements LargeValueCursor {
 
     private void closeRuns() {
         merged = null;
+        standing = false;
         runs.forEach(EntryCursor::close);
         runs.clear();
+        if (memory != 0) {
+            storage.buffers().free(memory, memoryBytes);
+            memory = 0;
+        }
     }
 
     @Override

@@ -3,8 +3,8 @@ package dev.heartwood.engine.branch;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.cache.ExtentReader;
 import dev.heartwood.engine.device.IoQueue;
@@ -45,11 +45,11 @@ class BranchCursorTest {
 
     @Test
     void aMergeReadsOnlyTheLeavesOfItsRanges() {
-        List<KeyRange> ranges = List.of(
-                KeyRange.between(key(100), key(150)),
-                KeyRange.between(key(5000), key(9000)),
-                KeyRange.between(key(9000), key(9010)),
-                KeyRange.from(key(19_990)));
+        List<Span> ranges = List.of(
+                new Span(key(100), key(150)),
+                new Span(key(5000), key(9000)),
+                new Span(key(9000), key(9010)),
+                new Span(key(19_990), null));
         fixture.device.pagesRead.clear();
         try (BranchCursor cursor = BranchCursor.streaming(branch, ranges)) {
             assertEquals(50 + 4000 + 10 + 10, BranchFixture.forward(cursor).size());
@@ -71,8 +71,8 @@ class BranchCursorTest {
         try (IoQueue queue = fixture.device.newQueue(8)) {
             ExtentReader reader = new ExtentReader(fixture.file, queue);
             try (MergeCursor merge = new MergeCursor(
-                    BranchCursor.streaming(branch, List.of(KeyRange.before(key(10_000))), 32, reader),
-                    BranchCursor.streaming(branch, List.of(KeyRange.from(key(10_000))), 32, reader))) {
+                    BranchCursor.streaming(branch, List.of(new Span(null, key(10_000))), 32, reader),
+                    BranchCursor.streaming(branch, List.of(new Span(key(10_000), null)), 32, reader))) {
                 BranchFixture.assertSame(entries, BranchFixture.forward(merge), "merged");
             }
             assertEquals(0, reader.pending());
@@ -91,7 +91,7 @@ class BranchCursorTest {
     void aCursorKeepsItsBranch() {
         int held = fixture.extents.allocatedCount();
         branch.retain();
-        try (BranchCursor cursor = BranchCursor.cached(branch, KeyRange.all())) {
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
             branch.release();
             branch.release();
             assertEquals(held, fixture.extents.allocatedCount());
@@ -99,24 +99,5 @@ class BranchCursorTest {
         }
         assertEquals(0, fixture.extents.allocatedCount());
         branch = fixture.write(entries, WriteMode.THROUGH);
-    }
-
-    @Test
-    void estimatesAreCloseAndSamplesEven() {
-        for (int from = 0; from < COUNT; from += 3333) {
-            for (int length : new int[] {0, 10, 500, 7000}) {
-                int to = Math.min(from + length, COUNT);
-                RangeEstimate estimate = RangeEstimate.of(branch, KeyRange.between(key(from), key(to)));
-                assertTrue(Math.abs(estimate.entries() - (to - from)) <= 40, from + "+" + length + ": " + estimate);
-            }
-        }
-        assertEquals(branch.entries(), RangeEstimate.of(branch, KeyRange.all()).entries());
-        assertEquals(branch.dataBytes(), RangeEstimate.of(branch, KeyRange.all()).dataBytes());
-        assertEquals(0, RangeEstimate.of(branch, KeyRange.from(new byte[] {(byte) 255})).entries());
-
-        List<RangeEstimate.Sample> samples = RangeEstimate.sample(branch, KeyRange.all(), 50);
-        assertTrue(samples.size() >= 50, samples.size() + " samples");
-        long sum = samples.stream().mapToLong(RangeEstimate.Sample::dataBytes).sum();
-        assertTrue(sum > branch.dataBytes() * 9 / 10 && sum <= branch.dataBytes(), sum + " bytes");
     }
 }

@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
-import dev.heartwood.KeyRange;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -73,8 +73,8 @@ class BranchDamageTest {
             assertTrue(damaged > 10 && damaged < 200, damaged + " damaged");
             BranchVerifier.Report report = BranchVerifier.verify(branch);
             assertEquals(2, report.problems().size(), report.problems().toString());
-            try (BranchCursor cursor = BranchCursor.cached(branch, KeyRange.all());
-                    BranchCursor streamed = BranchCursor.streaming(branch, List.of(KeyRange.all()))) {
+            try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL);
+                    BranchCursor streamed = BranchCursor.streaming(branch, List.of(Span.ALL))) {
                 assertThrows(CorruptionException.class, () -> BranchFixture.forward(cursor));
                 assertThrows(CorruptionException.class, () -> BranchFixture.forward(streamed));
                 // A cursor that met damage can be placed anew.
@@ -137,7 +137,7 @@ class BranchDamageTest {
             quietly(() -> fixture.find(branch, key, random.nextInt(3000)));
         }
         byte[] key = entries.get(random.nextInt(entries.size())).key();
-        KeyRange range = random.nextBoolean() ? KeyRange.from(key) : KeyRange.before(key);
+        Span range = random.nextBoolean() ? new Span(key, null) : new Span(null, key);
         quietly(() -> {
             try (BranchCursor cursor = BranchCursor.cached(branch, range)) {
                 quietly(() -> BranchFixture.forward(cursor));
@@ -149,8 +149,6 @@ class BranchDamageTest {
                 quietly(() -> BranchFixture.forward(cursor));
             }
         });
-        quietly(() -> RangeEstimate.of(branch, range));
-        quietly(() -> RangeEstimate.sample(branch, range, 10));
         BranchVerifier.verify(branch);
     }
 

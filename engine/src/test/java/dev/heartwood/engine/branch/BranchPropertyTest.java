@@ -3,8 +3,8 @@ package dev.heartwood.engine.branch;
 import static dev.heartwood.engine.branch.BranchFixture.assertSame;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -45,8 +45,8 @@ class BranchPropertyTest {
                 branch = recoded(fixture, branch);
             }
             assertEquals(List.of(), BranchVerifier.verify(branch).problems());
-            try (BranchCursor cached = BranchCursor.cached(branch, KeyRange.all());
-                    BranchCursor streamed = BranchCursor.streaming(branch, List.of(KeyRange.all()))) {
+            try (BranchCursor cached = BranchCursor.cached(branch, Span.ALL);
+                    BranchCursor streamed = BranchCursor.streaming(branch, List.of(Span.ALL))) {
                 assertSame(entries, BranchFixture.forward(cached), "forward");
                 assertSame(entries, BranchFixture.backward(cached), "backward");
                 assertSame(entries, BranchFixture.forward(streamed), "streamed");
@@ -157,17 +157,17 @@ class BranchPropertyTest {
             for (int i = random.nextInt(7); i >= 0; i--) {
                 bounds.add(someKey(random, generator, entries));
             }
-            List<KeyRange> ranges = new ArrayList<>();
+            List<Span> ranges = new ArrayList<>();
             List<byte[]> sorted = List.copyOf(bounds);
             int i = 0;
             if (random.nextBoolean()) {
-                ranges.add(KeyRange.before(sorted.get(i++)));
+                ranges.add(new Span(null, sorted.get(i++)));
             }
             for (; i + 1 < sorted.size(); i += random.nextInt(2) + 1) {
-                ranges.add(KeyRange.between(sorted.get(i), sorted.get(i + 1)));
+                ranges.add(new Span(sorted.get(i), sorted.get(i + 1)));
             }
             if (i < sorted.size() && random.nextBoolean()) {
-                ranges.add(KeyRange.from(sorted.get(i)));
+                ranges.add(new Span(sorted.get(i), null));
             }
             List<Entry> expected = entries.stream()
                     .filter(entry -> ranges.stream().anyMatch(range -> range.contains(entry.key())))

@@ -5,10 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.os.Memory;
@@ -201,7 +201,7 @@ class BranchWriterTest {
 
     private Branch rewrite(Branch from, int entriesMax) {
         BranchWriter writer = new BranchWriter(fixture.storage, fixture.newId(), WriteMode.THROUGH);
-        try (BranchCursor cursor = BranchCursor.streaming(from, List.of(KeyRange.all()))) {
+        try (BranchCursor cursor = BranchCursor.streaming(from, List.of(Span.ALL))) {
             cursor.seekFirst();
             for (int i = 0; i < entriesMax && cursor.valid(); i++, cursor.next()) {
                 writer.add(cursor);

@@ -2,8 +2,8 @@ package dev.heartwood.engine.branch;
 
 import static dev.heartwood.engine.branch.BranchFixture.assertSame;
 
-import dev.heartwood.KeyRange;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -74,8 +74,8 @@ class MergeCursorPropertyTest {
                 Branch branch = fixture.write(list);
                 branches.add(branch);
                 cursors.add(random.nextBoolean()
-                        ? BranchCursor.cached(branch, KeyRange.all())
-                        : BranchCursor.streaming(branch, List.of(KeyRange.all())));
+                        ? BranchCursor.cached(branch, Span.ALL)
+                        : BranchCursor.streaming(branch, List.of(Span.ALL)));
             }
             try (MergeCursor merge = new MergeCursor(cursors.toArray(EntryCursor[]::new))) {
                 assertSame(expected, BranchFixture.forward(merge), "forward");
@@ -100,7 +100,7 @@ class MergeCursorPropertyTest {
             return;
         }
         org.junit.jupiter.api.Assertions.assertEquals(List.of(), BranchVerifier.verify(merged).problems());
-        try (BranchCursor cursor = BranchCursor.cached(merged, KeyRange.all())) {
+        try (BranchCursor cursor = BranchCursor.cached(merged, Span.ALL)) {
             assertSame(expected, BranchFixture.forward(cursor), "merged");
         }
         merged.release();

@@ -1,0 +1,89 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.base.Span;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The way from the root to one leaf, and the runs on it that may have a key of the leaf, youngest first. Immutable. */
+final class TreePath {
+    private record Found(Run run, Span span, boolean exact) {}
+
+    private final List<Found> found = new ArrayList<>();
+    private Span leafSpan = Span.ALL;
+
+    private TreePath() {}
+
+    /**
+     * The path to the leaf of {@code key}, or, with {@code before}, to the leaf of the keys just before it; a null key is past the
+     * last. Notes the scan with the nodes.
+     */
+    static TreePath to(TrunkNode root, byte[] key, boolean before) {
+        TreePath path = new TreePath();
+        List<TrunkNode> nodes = new ArrayList<>();
+        List<Integer> pivots = new ArrayList<>();
+        for (TrunkNode node = root; node != null; node = node.pivot(pivots.getLast()).child()) {
+            int pivot = pivotFor(node, key, before);
+            nodes.add(node);
+            node.countScan();
+            pivots.add(pivot);
+            path.leafSpan = node.pivotSpan(pivot, path.leafSpan);
+        }
+        for (int i = 0; i < nodes.size(); i++) {
+            path.addRuns(nodes.get(i), pivots.get(i));
+        }
+        return path;
+    }
+
+    private static int pivotFor(TrunkNode node, byte[] key, boolean before) {
+        int pivot = node.pivotCount() - 1;
+        while (pivot > 0 && key != null) {
+            int order = Keys.compare(node.pivot(pivot).key(), key);
+            if (order < 0 || order == 0 && !before) {
+                break;
+            }
+            pivot--;
+        }
+        return pivot;
+    }
+
+    private void addRuns(TrunkNode node, int pivot) {
+        int firstActive = node.pivot(pivot).firstActive();
+        int position = node.runCount();
+        for (int b = node.bundleCount() - 1; b >= 0; b--) {
+            Bundle bundle = node.bundle(b);
+            boolean exact = !bundle.span().covers(leafSpan);
+            Span span = exact ? leafSpan.intersect(bundle.span()) : leafSpan;
+            for (int r = bundle.runs().length - 1; r >= 0; r--) {
+                Run run = bundle.runs()[r];
+                position--;
+                if (run != null && position >= firstActive && run.sample().touches(span)) {
+                    found.add(new Found(run, span, exact));
+                }
+            }
+        }
+    }
+
+    /** The keys of the leaf. */
+    Span leafSpan() {
+        return leafSpan;
+    }
+
+    int runCount() {
+        return found.size();
+    }
+
+    Run run(int index) {
+        return found.get(index).run();
+    }
+
+    /** The keys of the leaf for which a run counts. */
+    Span span(int index) {
+        return found.get(index).span();
+    }
+
+    /** Whether the run has entries of the leaf's keys for which it does not count. */
+    boolean isExact(int index) {
+        return found.get(index).exact();
+    }
+}
