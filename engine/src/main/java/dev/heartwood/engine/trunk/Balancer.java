@@ -161,7 +161,7 @@ final class Balancer {
     }
 
     private List<TrunkNode> splitLeaf(TrunkNode leaf, Span span) {
-        long bytes = NodeMeasure.leafBytes(leaf, span);
+        long bytes = NodeMeasure.bytes(leaf, span);
         if (bytes <= shape.leafBytesMax()) {
             return List.of(leaf);
         }
@@ -240,8 +240,8 @@ final class Balancer {
             int children = a.pivotCount() + b.pivotCount();
             return Math.min(a.pivotCount(), b.pivotCount()) <= shape.fanoutMax() / 8 && children <= shape.fanoutMax() / 2;
         }
-        long leftBytes = NodeMeasure.leafBytes(a, left);
-        long rightBytes = NodeMeasure.leafBytes(b, right);
+        long leftBytes = NodeMeasure.bytes(a, left);
+        long rightBytes = NodeMeasure.bytes(b, right);
         return Math.min(leftBytes, rightBytes) < shape.leafBytesMin()
                 && leftBytes + rightBytes < shape.leafBytesMax() / 2;
     }

@@ -13,7 +13,7 @@ interface CompactionPolicy {
     /**
      * The merge a node wants, or null.
      *
-     * @param usage of the runs of the whole tree; null when the urge is {@link Urge#NEEDED}
+     * @param usage of the runs of the whole tree; null unless the urge reclaims
      */
     CompactionPlan plan(TrunkNode node, Span span, Urge urge, RunUsage usage);
 
@@ -21,6 +21,8 @@ interface CompactionPolicy {
     enum Urge {
         /** Only what the shape of the tree demands. */
         NEEDED,
+        /** Also what scans have paid for; what somebody still sees cannot be dropped. */
+        SCANNED,
         /** Also what makes reads cheaper or frees space while there is nothing else to do. */
         IDLE,
         /** Also what frees the last space: somebody waits for it. */
@@ -28,6 +30,11 @@ interface CompactionPolicy {
 
         boolean isQuiet() {
             return this != NEEDED;
+        }
+
+        /** Whether merges pay that only drop what nobody sees. */
+        boolean reclaims() {
+            return this == IDLE || this == SETTLING;
         }
     }
 }

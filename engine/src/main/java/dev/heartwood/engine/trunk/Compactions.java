@@ -134,9 +134,10 @@ public final class Compactions {
         Urge urge = quiet;
         if (urge != null) {
             quiet = null;
+            // While a snapshot or cursor holds on to what nobody else sees, merges for its sake would come to nothing, again and again.
             boolean unseen = snapshots.get().length == 0;
             boolean moved = unseen && trunk.balanceQuiet(urge);
-            plan = unseen ? trunk.plan(urge) : null;
+            plan = trunk.plan(unseen ? urge : Urge.SCANNED);
             if (plan != null || moved) {
                 quiet = urge;
                 needed |= moved;

@@ -51,9 +51,9 @@ final class NodeMeasure {
         return entries == 0 ? 0 : tombstones / entries;
     }
 
-    /** Bytes a leaf holds. */
-    static long leafBytes(TrunkNode leaf, Span span) {
-        return sum(leaf, 0, span, false);
+    /** Bytes of a node's runs within its keys, also of what has moved on. */
+    static long bytes(TrunkNode node, Span span) {
+        return sum(node, 0, span, false);
     }
 
     private static long sum(TrunkNode node, int firstActive, Span span, boolean count) {

@@ -11,8 +11,14 @@ final class TieredPolicy implements CompactionPolicy {
     /** Bundles a node may have, each with a maplet to be asked, before their maplets are merged into one. */
     private static final int BUNDLES_MAX = 4;
 
-    /** Cursors that must have read a leaf of several runs before a quiet moment is spent on making them one. */
-    private static final int SCANS_TO_REWRITE = 16;
+    /** Cursors that must have read a node of several runs before a quiet moment is spent on making them one. */
+    private static final int SCANS_MIN = 16;
+
+    /**
+     * Bytes of a node for which a scan pays with each run that it would be spared. Merging so much takes a core as long as a scan
+     * takes for some hundred runs in the cache, or for four on the device: scans are taken to go on.
+     */
+    private static final long BYTES_PER_SPARED_RUN = 64 << 10;
 
     /** Tombstones among the entries of a leaf that are left alone. */
     private static final double TOMBSTONE_SHARE_MAX = 0.25;
@@ -35,7 +41,7 @@ final class TieredPolicy implements CompactionPolicy {
     public boolean flushes(TrunkNode node, int pivot, Span pivotSpan, Urge urge) {
         return NodeMeasure.activeRuns(node, pivot, pivotSpan) >= shape.runsMax()
                 || NodeMeasure.activeBytes(node, pivot, pivotSpan) >= shape.flushBytes()
-                || urge.isQuiet() && NodeMeasure.mostlyTombstones(node, pivot, pivotSpan);
+                || urge.reclaims() && NodeMeasure.mostlyTombstones(node, pivot, pivotSpan);
     }
 
     @Override
@@ -63,17 +69,18 @@ final class TieredPolicy implements CompactionPolicy {
         if (live - Math.max(0, merging - 1) > runsMax) {
             runFrom = tierStart(node, span, runFrom == runTo ? runTo : runFrom, runsMax);
         }
-        boolean rewrite = urge.isQuiet() && node.isLeaf() && wantsRewrite(node, span, live, urge, usage);
+        boolean rewrite = urge.isQuiet() && isPaidFor(node, span, live)
+                || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage);
         if (rewrite) {
             runFrom = 0;
         }
         boolean merge = rewrite || runFrom < runTo && liveRuns(node, runFrom, runTo) > 1;
-        int bundlesMax = urge.isQuiet() ? 1 : BUNDLES_MAX;
+        int bundlesMax = urge.reclaims() ? 1 : BUNDLES_MAX;
         if (!merge && bundles <= bundlesMax && unsettledFrom == bundles) {
             return null;
         }
         int bundleFrom = merge ? bundleOf(node, runFrom) : Math.min(unsettledFrom, bundles - 1);
-        bundleFrom = urge.isQuiet() ? 0 : joinedFrom(node, span, bundleFrom);
+        bundleFrom = urge.reclaims() ? 0 : joinedFrom(node, span, bundleFrom);
         if (!CompactionPlan.hasOneSpan(node, bundleFrom, bundles, span)) {
             // Nodes were joined; only a merge of all runs makes bundles of different spans one.
             return new CompactionPlan(node.height(), span, node, 0, bundles, 0, runTo);
@@ -140,12 +147,18 @@ final class TieredPolicy implements CompactionPolicy {
         return start;
     }
 
-    /** Whether a full merge of a leaf would remove enough: runs that scans paid for, tombstones, or space nobody reads. */
-    private static boolean wantsRewrite(TrunkNode leaf, Span span, int live, Urge urge, RunUsage usage) {
+    /** Whether scans would have been spared enough, had all runs of a node been one. */
+    private static boolean isPaidFor(TrunkNode node, Span span, int live) {
+        return live > 1
+                && node.scans() > SCANS_MIN
+                && node.scans() * (live - 1L) * BYTES_PER_SPARED_RUN > NodeMeasure.bytes(node, span);
+    }
+
+    /** Whether a full merge of a leaf would remove enough: tombstones, or space nobody reads. */
+    private static boolean frees(TrunkNode leaf, Span span, int live, Urge urge, RunUsage usage) {
         double tombstonesMax = urge == Urge.SETTLING ? 0 : TOMBSTONE_SHARE_MAX;
-        return live > 1 && leaf.scans() > SCANS_TO_REWRITE
-                || live > 0 && NodeMeasure.tombstoneShare(leaf, span) > tombstonesMax
-                || usage.deadBytes(leaf, span) > DEAD_SHARE_MAX * NodeMeasure.leafBytes(leaf, span);
+        return live > 0 && NodeMeasure.tombstoneShare(leaf, span) > tombstonesMax
+                || usage.deadBytes(leaf, span) > DEAD_SHARE_MAX * NodeMeasure.bytes(leaf, span);
     }
 
     private static int liveRuns(TrunkNode node, int from, int to) {

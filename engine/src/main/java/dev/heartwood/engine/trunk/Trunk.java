@@ -158,7 +158,7 @@ public final class Trunk {
         structure.lock();
         try {
             CompactionPlan best = best(
-                    version.root(), Span.ALL, urge, urge.isQuiet() ? RunUsage.of(version.root()) : null, null);
+                    version.root(), Span.ALL, urge, urge.reclaims() ? RunUsage.of(version.root()) : null, null);
             if (best != null) {
                 for (Bundle bundle : best.bundles()) {
                     busy.add(new BundleKey(best.height(), bundle.id()));
