@@ -16,6 +16,10 @@ public final class Heartwood {
     /**
      * Opens the store in {@code directory} in an environment of its own, which closes with the store.
      *
+     * <p>To keep the data on a raw block device, make a symbolic link {@code data.hw} to the device in an otherwise empty
+     * directory. A store is made there when the first 128 KiB of the device are zero; a device that holds anything else is refused
+     * and not written to. Lock, log and the other small files stay in the directory.
+     *
      * @throws LockedException when the store is open elsewhere
      * @throws StoreException when the store cannot be opened; nothing in the directory has changed then
      */

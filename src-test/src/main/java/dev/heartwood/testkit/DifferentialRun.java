@@ -74,6 +74,7 @@ final class DifferentialRun implements AutoCloseable {
                             + " are");
             case REOPEN -> reopen(random);
             case CRASH -> crash(random);
+            case DISCARD -> discard(range(random));
         }
         host.step();
     }
@@ -220,15 +221,41 @@ final class DifferentialRun implements AutoCloseable {
         closeViews();
         store.close();
         store = host.open(random);
+        NavigableMap<byte[], byte[]> found = contents();
+        String complaint = model.explain(kind, found);
+        check(complaint == null, () -> complaint);
+        model.adopt(kind, found);
+    }
+
+    private NavigableMap<byte[], byte[]> contents() {
         NavigableMap<byte[], byte[]> found = Model.newMap();
         try (Cursor cursor = store.cursor()) {
             while (cursor.next()) {
                 found.put(cursor.key(), cursor.value());
             }
         }
-        String complaint = model.explain(kind, found);
-        check(complaint == null, () -> complaint);
-        model.adopt(kind, found);
+        return found;
+    }
+
+    /**
+     * Between two checkpoints: before the first, operands might lose what they are applied to; before the second, a crash might bring
+     * back what was let go.
+     */
+    private void discard(KeyRange range) {
+        store.checkpoint();
+        model.checkpointed();
+        store.discard(range);
+        NavigableMap<byte[], byte[]> found = contents();
+        NavigableMap<byte[], byte[]> expected = Model.newMap();
+        model.now().forEach((key, value) -> {
+            if (!range.contains(key) || found.containsKey(key)) {
+                expected.put(key, value);
+            }
+        });
+        String complaint = Model.difference(expected, found);
+        check(complaint == null, () -> "after discard of " + range + ": " + complaint);
+        store.checkpoint();
+        model.discarded(found);
     }
 
     private void closeViews() {

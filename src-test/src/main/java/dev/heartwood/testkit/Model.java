@@ -153,6 +153,11 @@ public final class Model {
         checkpointed = 0;
     }
 
+    /** A range was let go and a checkpoint completed, which leaves what was found. */
+    public void discarded(NavigableMap<byte[], byte[]> found) {
+        adopt(CrashKind.POWER_LOSS, found);
+    }
+
     /** Adds every state that a loss of power may leave now. */
     private void rememberUnsynced() {
         State checkpoint = base.copy();

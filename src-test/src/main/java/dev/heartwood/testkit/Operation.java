@@ -31,7 +31,8 @@ record Operation(Action action, long seed) {
         SETTLE(1),
         STATS(5),
         REOPEN(2),
-        CRASH(2);
+        CRASH(2),
+        DISCARD(2);
 
         private final int weight;
 

@@ -45,6 +45,17 @@ public final class OptionMatrix {
                 .build();
     }
 
+    /** Options with which a few thousand records make a tree of several levels. */
+    public static StoreOptions smallTree() {
+        return StoreOptions.builder()
+                .memory(EnvironmentOptions.MEMORY_MIN)
+                .memtable(ByteSize.kib(64))
+                .fanout(4)
+                .workers(2)
+                .checkpointDistance(2)
+                .build();
+    }
+
     /** The options of a private environment for a store with these. */
     public static EnvironmentOptions environment(StoreOptions options) {
         return EnvironmentOptions.builder()

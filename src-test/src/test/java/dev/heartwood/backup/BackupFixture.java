@@ -3,9 +3,7 @@ package dev.heartwood.backup;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.heartwood.ByteSize;
 import dev.heartwood.Environment;
-import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.OpenMode;
@@ -32,13 +30,7 @@ final class BackupFixture {
     private BackupFixture() {}
 
     static StoreOptions options() {
-        return StoreOptions.builder()
-                .memory(EnvironmentOptions.MEMORY_MIN)
-                .memtable(ByteSize.kib(64))
-                .fanout(4)
-                .workers(2)
-                .checkpointDistance(2)
-                .build();
+        return OptionMatrix.smallTree();
     }
 
     static KeyValueStore open(SimulatedMachine machine, Path directory) {

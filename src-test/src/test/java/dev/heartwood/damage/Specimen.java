@@ -3,16 +3,15 @@ package dev.heartwood.damage;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.heartwood.ByteSize;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.Cursor;
-import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import java.nio.charset.StandardCharsets;
@@ -39,13 +38,7 @@ final class Specimen {
     }
 
     static StoreOptions options() {
-        return StoreOptions.builder()
-                .memory(EnvironmentOptions.MEMORY_MIN)
-                .memtable(ByteSize.kib(64))
-                .fanout(4)
-                .workers(2)
-                .checkpointDistance(2)
-                .build();
+        return OptionMatrix.smallTree();
     }
 
     /** Nothing yet. */

@@ -11,8 +11,10 @@ import dev.heartwood.bench.report.TextReport;
 import dev.heartwood.bench.workload.Phase;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.function.Supplier;
 import picocli.CommandLine;
@@ -75,12 +77,26 @@ public final class Main {
         }
     }
 
+    /** Refuses a file that the report could not be written to, before anything is measured. */
+    private static void requireWritable(Path file) throws IOException {
+        if (file == null) {
+            return;
+        }
+        if (!Files.isDirectory(file.toAbsolutePath().getParent())) {
+            throw new IOException("cannot write " + file + ": there is no such directory");
+        }
+        try {
+            Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+        } catch (FileSystemException e) {
+            String reason = e.getReason() != null ? e.getReason() : "a file cannot be made or opened there";
+            throw new IOException("cannot write " + file + ": " + reason, e);
+        }
+    }
+
     private static int measure(BenchOptions options, PrintStream out, PrintStream err)
             throws IOException, EngineFailure, InterruptedException {
         for (Path file : new Path[] {options.json, options.html}) {
-            if (file != null && !Files.isDirectory(file.toAbsolutePath().getParent())) {
-                throw new IOException("cannot write " + file + ": there is no such directory");
-            }
+            requireWritable(file);
         }
         RunFacts facts = RunFacts.of(options.settings(options.engines.getFirst()), options.engines);
         out.println(facts.headline());

@@ -109,6 +109,19 @@ class BenchRunTest {
                 directory.resolve("none").toString());
         assertEquals(1, code);
         assertTrue(errors.toString().contains("run phase load first"), errors.toString());
+        assertFalse(errors.toString().contains("Exception"), errors.toString());
+    }
+
+    @Test
+    void aReportThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured() {
+        for (Path file : new Path[] {directory, Path.of("/proc/report"), directory.resolve("none/report")}) {
+            errors.reset();
+            String stores = directory.resolve("stores").toString();
+            assertEquals(1, bench("--records", "1k", "--phases", "load", "--dir", stores, "--html", file.toString()));
+            assertTrue(errors.toString().contains("cannot write " + file + ": "), errors.toString());
+        }
+        assertEquals("", out.toString());
+        assertFalse(Files.exists(directory.resolve("stores")));
     }
 
     @Test

@@ -91,6 +91,11 @@ public final class FileStorage implements Storage {
     }
 
     @Override
+    public boolean isRawDevice(String name) {
+        return directory.exists() && status(name).kind() == FileStatus.Kind.BLOCK_DEVICE;
+    }
+
+    @Override
     public long size(String name) {
         FileStatus status = status(name);
         if (status.errno() != 0) {

@@ -28,6 +28,11 @@ public interface Storage extends AutoCloseable {
     /** Whether a file exists. */
     boolean exists(String name);
 
+    /** Whether a file is a block special file, or a link to one: it is there before a store is made on it, and is never deleted. */
+    default boolean isRawDevice(String name) {
+        return false;
+    }
+
     /** The size of a file in bytes. */
     long size(String name);
 

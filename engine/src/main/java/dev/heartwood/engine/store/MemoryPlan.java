@@ -38,7 +38,7 @@ record MemoryPlan(
         long memtables = memtable * 5 / 2;
         long merge = Math.clamp(total / 8, MERGE_MIN, 16 * memtable);
         long foreground = Math.clamp(total / 24, FOREGROUND_MIN, FOREGROUND_MAX);
-        int segment = Integer.highestOneBit((int) Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
+        int segment = Integer.highestOneBit(Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
         long log = 4L * segment;
         long metadata = total / 64;
         long cache = total - memtables - merge - foreground - log - metadata;

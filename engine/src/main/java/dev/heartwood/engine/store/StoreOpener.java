@@ -34,6 +34,7 @@ import dev.heartwood.engine.trunk.TrunkImages;
 import dev.heartwood.engine.trunk.TrunkPolicies;
 import dev.heartwood.engine.trunk.TrunkVersion;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
@@ -95,17 +96,19 @@ final class StoreOpener {
 
     private boolean decideCreate() {
         StoreFiles.requireNoCopying(files);
-        boolean exists = files.exists(StoreFiles.DATA) && !files.exists(StoreFiles.CREATING);
+        boolean blank = isBlankDevice();
+        boolean exists = files.exists(StoreFiles.DATA) && !files.exists(StoreFiles.CREATING) && !blank;
         String directory = files.directory().toString();
         if (exists && options.openMode() == OpenMode.CREATE_NEW) {
             throw new NotAStoreException(directory, "a store is there already, and the options say CREATE_NEW");
         }
         if (!exists && options.openMode() == OpenMode.OPEN_EXISTING) {
-            throw new NotAStoreException(directory, "no " + StoreFiles.DATA + ", and the options say OPEN_EXISTING");
+            String missing = blank ? StoreFiles.DATA + " is a device without a store" : "no " + StoreFiles.DATA;
+            throw new NotAStoreException(directory, missing + ", and the options say OPEN_EXISTING");
         }
         if (!exists && !files.exists(StoreFiles.CREATING)) {
             for (String name : files.list()) {
-                if (!name.equals("LOCK")) {
+                if (!name.equals("LOCK") && !name.equals(StoreFiles.DATA)) {
                     throw new NotAStoreException(directory, "no " + StoreFiles.DATA + ", but other files such as " + name);
                 }
             }
@@ -113,10 +116,19 @@ final class StoreOpener {
         return !exists;
     }
 
+    /** Whether the data file is a raw device on which nothing was ever made: no session, and where superblocks go it is zero. */
+    private boolean isBlankDevice() {
+        if (!files.isRawDevice(StoreFiles.DATA) || files.exists(SessionMark.NAME)) {
+            return false;
+        }
+        byte[] beginning = files.readFile(StoreFiles.DATA, PageLayout.EXTENT_BYTES);
+        return Arrays.equals(beginning, new byte[PageLayout.EXTENT_BYTES]);
+    }
+
     private BlockDevice openDevice(boolean create) {
         if (create) {
             files.writeFile(StoreFiles.CREATING, new byte[] {1});
-            if (files.exists(StoreFiles.DATA)) {
+            if (files.exists(StoreFiles.DATA) && !files.isRawDevice(StoreFiles.DATA)) {
                 files.delete(StoreFiles.DATA);
             }
         }

@@ -59,7 +59,26 @@ public final class TreeWalk {
             Span span,
             List<PivotView> pivots,
             List<BundleView> bundles,
-            long activeBytes) {}
+            long activeBytes) {
+        /**
+         * The keys of the node for which a run counts: those of the children that have not got it yet.
+         *
+         * @param bundle the bundle that the run is in
+         * @param position its position among all runs of the node, those included that have moved on
+         */
+        public List<Span> activeSpans(BundleView bundle, int position) {
+            List<Span> spans = new ArrayList<>();
+            for (int p = 0; p < pivots.size(); p++) {
+                byte[] from = p == 0 ? span.from() : pivots.get(p).key();
+                byte[] to = p + 1 == pivots.size() ? span.to() : pivots.get(p + 1).key();
+                Span active = new Span(from, to).intersect(bundle.span());
+                if (pivots.get(p).firstActive() <= position && !active.isEmpty()) {
+                    spans.add(active);
+                }
+            }
+            return spans;
+        }
+    }
 
     /** A pivot: its least key, and the position of the first run that its child has not got yet. */
     public record PivotView(byte[] key, int firstActive) {}

@@ -3,6 +3,7 @@ package dev.heartwood.engine.verify;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.os.KeyHasher;
@@ -13,20 +14,24 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** Whether the maplets know every key of their branches. One thread. */
+/**
+ * Whether the maplets know every key that they may be asked for: of each of their branches, the keys for which it is active in the
+ * node. Of the others a maplet need not know any, as the keys of a run are hashed again only where the node still holds them.
+ * One thread.
+ */
 final class FilterChecks implements AutoCloseable {
     /** Misses named for one branch in one maplet; the others are counted. */
     private static final int MISSES_NAMED_MAX = 3;
 
     private final StoreView store;
     private final Consumer<String> problems;
-    private final Map<Long, Set<Place>> places = new HashMap<>();
+    private final Map<Long, Map<Place, List<Span>>> places = new HashMap<>();
     private final Set<Long> damagedPages = new HashSet<>();
     private final long keyBuffer;
     private byte[] previous;
@@ -45,15 +50,18 @@ final class FilterChecks implements AutoCloseable {
 
     /** Notes which maplets have to know which branches; those in {@code unusable} are not asked. */
     void note(Node node, Set<Maplet> unusable) {
+        int start = 0;
         for (BundleView bundle : node.bundles()) {
             boolean isUsable = bundle.maplet() != null && !unusable.contains(bundle.maplet());
             for (int value = 0; isUsable && value < bundle.runs().size(); value++) {
                 Branch branch = bundle.runs().get(value).branch();
                 if (branch != null) {
-                    places.computeIfAbsent(branch.id(), id -> new LinkedHashSet<>())
-                            .add(new Place(bundle.maplet(), value));
+                    places.computeIfAbsent(branch.id(), id -> new LinkedHashMap<>())
+                            .computeIfAbsent(new Place(bundle.maplet(), value), place -> new ArrayList<>())
+                            .addAll(node.activeSpans(bundle, start + value));
                 }
             }
+            start += bundle.runs().size();
         }
     }
 
@@ -65,7 +73,7 @@ final class FilterChecks implements AutoCloseable {
     /** Checks the keys of a branch, as they are given to the result; {@link KeyCheck#finish} reports. */
     KeyCheck begin(Branch branch) {
         previous = null;
-        return new KeyCheck(branch, List.copyOf(places.getOrDefault(branch.id(), Set.of())));
+        return new KeyCheck(branch, places.getOrDefault(branch.id(), Map.of()));
     }
 
     @Override
@@ -77,12 +85,14 @@ final class FilterChecks implements AutoCloseable {
     final class KeyCheck implements Consumer<byte[]> {
         private final Branch branch;
         private final List<Place> askable;
+        private final List<List<Span>> active;
         private final long[] misses;
         private final List<String> named = new ArrayList<>();
 
-        KeyCheck(Branch branch, List<Place> askable) {
+        KeyCheck(Branch branch, Map<Place, List<Span>> askable) {
             this.branch = branch;
-            this.askable = askable;
+            this.askable = List.copyOf(askable.keySet());
+            this.active = List.copyOf(askable.values());
             this.misses = new long[askable.size()];
         }
 
@@ -95,11 +105,20 @@ final class FilterChecks implements AutoCloseable {
             Memory.copyFrom(key, 0, keyBuffer, key.length);
             long hash = KeyHasher.hash(keyBuffer, key.length);
             for (int i = 0; i < askable.size(); i++) {
-                if (!knows(askable.get(i), hash) && ++misses[i] <= MISSES_NAMED_MAX) {
+                if (isActive(i, key) && !knows(askable.get(i), hash) && ++misses[i] <= MISSES_NAMED_MAX) {
                     named.add("maplet " + askable.get(i).maplet.id() + ": key " + Keys.text(key) + " of branch "
                             + branch.id() + " is missing");
                 }
             }
+        }
+
+        private boolean isActive(int place, byte[] key) {
+            for (Span span : active.get(place)) {
+                if (span.contains(key)) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private boolean knows(Place place, long hash) {

@@ -92,7 +92,7 @@ class BlockDeviceTest {
             long[] addresses = new long[count];
             // Runs of neighbours, and more pieces than one call takes.
             for (int i = 0; i < count; i++) {
-                addresses[i] = a + (long) ((i / 2 * 7919L * 2 + i % 2) % count) * PAGE;
+                addresses[i] = a + (i / 2 * 7919L * 2 + i % 2) % count * PAGE;
                 mark(addresses[i], i);
             }
             device.writePages(8 * PAGE, addresses, count);

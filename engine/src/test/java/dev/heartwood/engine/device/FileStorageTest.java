@@ -98,6 +98,7 @@ class FileStorageTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closing twice is part of it
     void mapsAFileThatOutlivesTheMapping() {
         storage.lock();
         try (MappedFile file = storage.openMapped("log", 1 << 20)) {

@@ -102,6 +102,7 @@ class SystemCallsTest {
     }
 
     @Test
+    @SuppressWarnings("try") // closing twice is part of it
     void ringsGoRoundAndRound() throws Exception {
         Path target = Files.createDirectories(Path.of("target"));
         Path file = Files.createTempFile(target, "ring", "");

@@ -86,9 +86,11 @@ public final class EngineProcess {
 
     /** Tells the driver; what is not a plain refusal leaves its stack for people to read. */
     private void report(Throwable failure) {
-        if (!(failure instanceof IllegalStateException)) {
-            failure.printStackTrace();
+        if (failure instanceof IllegalStateException && failure.getCause() == null) {
+            say("error " + failure.getMessage().replace('\n', ' '));
+            return;
         }
+        failure.printStackTrace();
         Throwable root = failure;
         while (root.getCause() != null) {
             root = root.getCause();

@@ -1,0 +1,91 @@
+package dev.heartwood.engine.cache;
+
+import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.os.MemoryRegions;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+
+/**
+ * A small cache over a file of two pages, and the operations on it that are tried in every interleaving. One at a time: making one
+ * closes the one before, as nobody says when an execution is over.
+ */
+final class TwoPages {
+    private static final MemoryPool POOL = MemoryPool.open(4 << 20);
+    private static final MemoryDevice DEVICE = new MemoryDevice(2);
+    private static TwoPages previous;
+
+    static {
+        for (int page = 0; page < 2; page++) {
+            long address = DEVICE.contents(page);
+            Memory.putLong(address + PageLayout.BODY, page);
+            PageSeal.seal(address, CacheFixture.TYPE, CacheFixture.STORE, page, 1);
+        }
+    }
+
+    private final Epochs epochs = new Epochs();
+    private final PageCache cache;
+    private final CachedFile file;
+    private final Clock clock;
+
+    TwoPages() {
+        if (previous != null) {
+            previous.cache.close();
+        }
+        previous = this;
+        cache = new PageCache(POOL, 20L << PageLayout.PAGE_SHIFT, epochs);
+        file = cache.attach(DEVICE, CacheFixture.STORE);
+        clock = new Clock(cache.frames, cache.supply, cache.files, cache.cold, cache.counters);
+    }
+
+    /** Takes frames out of use until so many are left. */
+    void leaveFrames(int count) {
+        while (cache.supply.available() > count) {
+            cache.supply.poll();
+        }
+    }
+
+    long read(int page) {
+        int epoch = epochs.enter();
+        try {
+            return number(file.page(page, CacheFixture.TYPE, 1));
+        } finally {
+            epochs.exit(epoch);
+        }
+    }
+
+    long lockAndRead(int page) {
+        long address = file.lockShared(page, CacheFixture.TYPE, 1);
+        try {
+            return number(address);
+        } finally {
+            file.unlockShared(address);
+        }
+    }
+
+    void evict() {
+        clock.evictAny();
+    }
+
+    private static long number(long address) {
+        if (Memory.getLong(address + PageLayout.ADDRESS) != Memory.getLong(address + PageLayout.BODY)) {
+            throw new AssertionError("not the page that was written");
+        }
+        return Memory.getLong(address + PageLayout.BODY);
+    }
+
+    /** Two threads of two operations, with the memory's bookkeeping left out. */
+    static ModelCheckingOptions twoThreads() {
+        return new ModelCheckingOptions()
+                .threads(2)
+                .actorsPerThread(2)
+                .actorsAfter(0)
+                .addGuarantee(forClasses(MemoryRegions.class.getName(), MemoryPool.class.getName())
+                        .allMethods()
+                        .ignore());
+    }
+}
