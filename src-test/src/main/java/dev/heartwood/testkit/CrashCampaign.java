@@ -33,9 +33,14 @@ public final class CrashCampaign {
 
     /** One history of {@code steps} writes and batches, each of one of the levels. */
     public CrashCampaign(Subject subject, long seed, int steps, Durability... levels) {
+        this(subject, seed, steps, History.Sizes.USUAL, levels);
+    }
+
+    /** As the other constructor, with values of some size. */
+    public CrashCampaign(Subject subject, long seed, int steps, History.Sizes sizes, Durability... levels) {
         this.subject = subject;
         this.steps = steps;
-        history = new History(seed, steps, levels);
+        history = new History(seed, steps, sizes, levels);
         random = new SplittableRandom(seed);
     }
 
@@ -43,9 +48,17 @@ public final class CrashCampaign {
     public int run(CrashKind kind) {
         SimulatedMachine machine = new SimulatedMachine(random.nextLong());
         List<Image> images = new ArrayList<>();
+        List<Image> within = new ArrayList<>();
+        int[] candidates = new int[1];
         machine.faults().listen((operation, ordinal, path) -> {
-            if (images.isEmpty() || images.size() < IMAGES && random.nextInt(60) == 0) {
-                images.add(image(machine, kind));
+            if (candidates[0] == 0 || random.nextInt(60) == 0) {
+                // As likely late in the history as early, however many operations there will be.
+                int place = candidates[0]++ < IMAGES ? within.size() : random.nextInt(candidates[0]);
+                if (place == within.size() && place < IMAGES) {
+                    within.add(image(machine, kind));
+                } else if (place < IMAGES) {
+                    within.set(place, image(machine, kind));
+                }
             }
         });
         try (KeyValueStore store = subject.open(machine)) {
@@ -57,6 +70,7 @@ public final class CrashCampaign {
             }
         }
         machine.faults().listen(null);
+        images.addAll(within);
         images.forEach(image -> check(image, DEPTH));
         return images.size();
     }

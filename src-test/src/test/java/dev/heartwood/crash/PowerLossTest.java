@@ -8,6 +8,7 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashCampaign;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import dev.heartwood.testkit.TailMergeOperator;
@@ -25,7 +26,7 @@ class PowerLossTest {
                 .memtable(ByteSize.kib(64))
                 .fanout(4)
                 .workers(1 + random.nextInt(2))
-                .checkpointDistance(1 + random.nextInt(3))
+                .checkpointDistance(1 << random.nextInt(4))
                 .freeSpace(random.nextBoolean() ? StoreOptions.FreeSpace.KEEP : StoreOptions.FreeSpace.RETURN)
                 .mergeOperator(new TailMergeOperator())
                 .build();
@@ -61,5 +62,16 @@ class PowerLossTest {
     @Test
     void bufferedWritesSurviveKills() {
         Campaign.run(getClass(), 3, seed -> crashAll(seed, CrashKind.KILL, Durability.BUFFERED));
+    }
+
+    /** Merges give up space all the time, and take it again, while the last checkpoint lies far back. */
+    @Test
+    void theSpaceOfACheckpointIsNotUsedAgainBeforeTheNext() {
+        Campaign.run(getClass(), 3, seed -> {
+            StoreOptions options = options(seed).toBuilder().checkpointDistance(16).build();
+            new CrashCampaign(
+                            new Engine(options), seed, Campaign.operations(STEPS), History.Sizes.LARGE, Durability.BUFFERED)
+                    .run(CrashKind.KILL);
+        });
     }
 }

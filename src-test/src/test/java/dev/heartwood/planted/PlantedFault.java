@@ -59,7 +59,7 @@ enum PlantedFault {
             List.of("<init>", "run"),
             planted -> Edits.dropCall(3, "TrunkVersion", "release", planted)
                     .andThen(Edits.callBeforeWrite("pinned", "release", "()V", planted)),
-            "crash.PowerLossTest#bufferedWritesSurviveKills"),
+            "crash.PowerLossTest#theSpaceOfACheckpointIsNotUsedAgainBeforeTheNext"),
     /** Replay goes on behind a gap in the log. */
     LOG_GAP_ACCEPTED(
             "log.LsnGaps",
