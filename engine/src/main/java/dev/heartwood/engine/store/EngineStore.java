@@ -506,9 +506,14 @@ final class EngineStore implements KeyValueStore {
         return options;
     }
 
-    /** Bytes of the shared pool that this store's active memtable holds. */
-    long activeBytes() {
-        return closed ? 0 : parts.generations().active().memtable().bytesHeld();
+    /** Bytes of the shared pool that {@link #sealForOthers} would have given back. */
+    long sealableBytes() {
+        return write.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;
+    }
+
+    /** Whether memory of this store's memtables is about to be given back, or would be if it were asked to seal. */
+    boolean isMemoryComing() {
+        return closed || parts.background().isPacking() || write.canSeal() && !parts.background().isPackingRefused();
     }
 
     /** Seals the active memtable for the sake of other stores, unless that would have to wait. */

@@ -77,6 +77,7 @@ final class WritePath {
             Durability durability) {
         long hash = KeyHasher.hash(keyAddress, keyLength);
         boolean logged = durability != Durability.NONE;
+        RoomSearch search = null;
         while (true) {
             requireWritable();
             int lane = lanes.enter(operation.slot());
@@ -105,13 +106,15 @@ final class WritePath {
                 finish(operation, (long) keyLength + valueLength, durability, due);
                 return;
             }
-            makeRoom(operation, active, (long) keyLength + valueLength);
+            search = search == null ? new RoomSearch((long) keyLength + valueLength) : search;
+            search.makeRoom(operation, active);
         }
     }
 
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
         boolean logged = durability != Durability.NONE;
+        RoomSearch search = null;
         while (true) {
             requireWritable();
             int lane = lanes.enter(operation.slot());
@@ -139,7 +142,8 @@ final class WritePath {
                 finish(operation, batch.userBytes(), durability, due);
                 return;
             }
-            makeRoom(operation, active, batch.payloadLength());
+            search = search == null ? new RoomSearch(batch.payloadLength()) : search;
+            search.makeRoom(operation, active);
         }
     }
 
@@ -179,16 +183,50 @@ final class WritePath {
         }
     }
 
-    /** Seals the active memtable when it is {@code full}, or waits until there is memory. */
-    private void makeRoom(Operation operation, Generation full, long bytes) {
-        memtables.checkFits(bytes);
-        operation.outsideEpoch(() -> {
+    /** What one write does until a memtable has room for it. One thread. */
+    private final class RoomSearch implements Runnable {
+        private final long bytes;
+        private Generation full;
+        /** Nothing was under way that gives memory back, and all that had been given back was there before the last attempt. */
+        private boolean isLastAttempt;
+
+        RoomSearch(long bytes) {
+            this.bytes = bytes;
+            memtables.checkFits(bytes);
+        }
+
+        /**
+         * Seals the active memtable when it is {@code refusing}, or waits until there may be memory.
+         *
+         * @throws InsufficientMemoryException when nothing that is under way can give any back
+         */
+        void makeRoom(Operation operation, Generation refusing) {
+            full = refusing;
+            operation.outsideEpoch(this);
+        }
+
+        @Override
+        public void run() {
             long started = clock.nanoTime();
-            if (!rotate(full)) {
+            if (rotate(full)) {
+                isLastAttempt = false;
+            } else if (!isStarved(full)) {
+                isLastAttempt = false;
                 awaitRoom(full);
+            } else if (!isLastAttempt) {
+                epochs.awaitReclaimed();
+                isLastAttempt = true;
+            } else {
+                throw new InsufficientMemoryException("no memory for a write of " + bytes
+                        + " bytes: snapshots and cursors hold that of memtables; close some, or raise the memory option");
             }
             throttle.stalled(clock.nanoTime() - started);
-        });
+        }
+    }
+
+    /** Whether an empty memtable found no memory, and nobody is about to give any back but users by closing what they hold. */
+    private boolean isStarved(Generation full) {
+        return generations.active() == full && full.memtable().entries() == 0 && !memtables.isMemoryComing();
     }
 
     /** Makes a new active memtable when {@code full} is still the active one; false when too many wait for the packer. */
@@ -250,13 +288,20 @@ final class WritePath {
     void sealIfPossible() {
         rotation.lock();
         try {
-            Generation active = generations.active();
-            if (!closed && active.memtable().entries() > 0 && generations.sealedCount() < SEALED_MAX) {
-                rotateNow(active);
+            if (canSeal()) {
+                rotateNow(generations.active());
             }
         } finally {
             rotation.unlock();
         }
+    }
+
+    /** Whether {@link #sealIfPossible} would seal something. */
+    boolean canSeal() {
+        return !closed
+                && !failStop.isFailed()
+                && generations.active().memtable().entries() > 0
+                && generations.sealedCount() < SEALED_MAX;
     }
 
     private void awaitRoom(Generation full) {
@@ -336,5 +381,8 @@ final class WritePath {
 
         /** Asks whoever holds most memory to seal. */
         void relieve();
+
+        /** Whether some memtable, of any store, may still be packed and its memory given back. */
+        boolean isMemoryComing();
     }
 }
