@@ -93,6 +93,10 @@ final class Background {
         return sealedTotal.get();
     }
 
+    long mergesSetAside() {
+        return compactions.setAside();
+    }
+
     /** Has the sealed memtables packed, if nobody does so already. */
     void packSoon() {
         if (!closing && generations.oldestSealed() != null && packing.compareAndSet(false, true)) {
