@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
  */
 final class SoakHistory {
     /** A prime, so that multiplication goes through all keys. */
-    static final int KEYS = 60_013;
+    static final int KEYS = 20_011;
 
     private static final int BLOCK = 8;
 

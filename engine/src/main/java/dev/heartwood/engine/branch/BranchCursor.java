@@ -104,7 +104,7 @@ public final class BranchCursor implements LargeValueCursor {
             located = new LeafRanges(branch, ranges, memory + KEY_BYTES, MEMORY_BYTES - KEY_BYTES);
             LeafSource source = factory == null ? new CachedLeaves(branch) : factory.open(branch, located);
             return new BranchCursor(branch, located, source, memory);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (located != null) {
                 located.close();
             }

@@ -58,7 +58,7 @@ final class LeafRanges {
                 at += lengthOf(bound);
                 locate(branch, i);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             close();
             throw e;
         }

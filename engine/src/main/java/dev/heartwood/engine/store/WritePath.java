@@ -82,6 +82,7 @@ final class WritePath {
             requireWritable();
             int lane = lanes.enter(operation.slot());
             Generation active = generations.active();
+            boolean drawn = false;
             boolean done = false;
             boolean due = false;
             try {
@@ -90,6 +91,7 @@ final class WritePath {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
                     }
+                    drawn = true;
                     long sequence = nextSequence.getAndIncrement();
                     if (logged) {
                         log.append(lane, sequence, kind, keyAddress, keyLength, valueAddress, valueLength);
@@ -99,6 +101,12 @@ final class WritePath {
                     due = throttle.wrote(lane, keyLength + valueLength);
                     done = true;
                 }
+            } catch (RuntimeException | Error e) {
+                if (drawn) {
+                    // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
+                    failStop.fail(e);
+                }
+                throw e;
             } finally {
                 lanes.exit(lane);
             }
@@ -119,6 +127,7 @@ final class WritePath {
             requireWritable();
             int lane = lanes.enter(operation.slot());
             Generation active = generations.active();
+            boolean drawn = false;
             boolean done = false;
             boolean due = false;
             try {
@@ -127,6 +136,7 @@ final class WritePath {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.batchPayloadBytes(batch.payloadLength()));
                     }
+                    drawn = true;
                     long sequence = nextSequence.getAndAdd(batch.count());
                     if (logged) {
                         log.appendBatch(lane, sequence, batch.count(), batch.payloadAddress(), batch.payloadLength());
@@ -135,6 +145,12 @@ final class WritePath {
                     due = throttle.wrote(lane, batch.payloadLength());
                     done = true;
                 }
+            } catch (RuntimeException | Error e) {
+                if (drawn) {
+                    // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
+                    failStop.fail(e);
+                }
+                throw e;
             } finally {
                 lanes.exit(lane);
             }
@@ -177,7 +193,7 @@ final class WritePath {
         failStop.check();
         try {
             log.sync();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             failStop.fail(e);
             throw e;
         }
@@ -255,7 +271,7 @@ final class WritePath {
         try {
             log.rotate(full.number() + 1);
             generations.add(new Generation(full.number() + 1, memtables.make(full.number() + 1)));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             failStop.fail(e);
             throw e;
         } finally {
