@@ -24,6 +24,8 @@ public interface KeyValueStore extends AutoCloseable {
      *
      * @throws TooLargeException when key or value is too long; nothing has changed
      * @throws NoSpaceException when the device is full; nothing has changed
+     * @throws InsufficientMemoryException when the memory for new writes is held, by snapshots and cursors that are open, and
+     *     nothing under way gives any back; nothing has changed
      */
     void put(byte[] key, byte[] value);
 

@@ -1,7 +1,7 @@
 package dev.heartwood;
 
-/** The operating system refused an operation. */
-public final class StoreIoException extends StoreException {
+/** The operating system refused an operation; {@link ReadFailedException} when it was a read. */
+public sealed class StoreIoException extends StoreException permits ReadFailedException {
     private final int errno;
     private final String errnoName;
     private final String operation;

@@ -37,6 +37,7 @@ package dev.heartwood;
  * @param pagesScrubbed pages read by the background scrubber
  * @param scrubs times the scrubber has read the whole store
  * @param listenerFailures exceptions thrown by the listener
+ * @param mergesSetAside merges that met a damaged page; their input stays unmerged until the store is opened again
  */
 public record StoreStats(
         long entriesEstimate,
@@ -72,7 +73,8 @@ public record StoreStats(
         long damagedPages,
         long pagesScrubbed,
         long scrubs,
-        long listenerFailures) {
+        long listenerFailures,
+        long mergesSetAside) {
     /** Data bytes written per byte that the user wrote, log apart; 0 before the first write. */
     public double dataWriteAmplification() {
         return userBytesWritten == 0 ? 0 : (double) dataBytesWritten / userBytesWritten;

@@ -4,9 +4,11 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.log.LogInspection;
 import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.engine.verify.StoreVerifier;
 import java.nio.file.Path;
@@ -30,6 +32,13 @@ public final class EngineAccess {
         try (Environment environment = open(options, storages);
                 Storage target = storages.apply(to)) {
             return Salvage.run(from, target, store -> environment.open(to, store), lost, Progress.SILENT);
+        }
+    }
+
+    /** The log of a store that is not open, as the next open will find it. */
+    public static LogInspection log(Storage storage) {
+        try (OpenedStore store = new OpenedStore(storage)) {
+            return LogInspection.of(storage, store.newest().storeId(), store.newest().generation());
         }
     }
 

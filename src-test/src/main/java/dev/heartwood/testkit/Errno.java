@@ -1,8 +1,10 @@
 package dev.heartwood.testkit;
 
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
+import java.util.Locale;
 
 /** The error numbers that faults are made of, as Linux numbers them. */
 public enum Errno {
@@ -32,6 +34,9 @@ public enum Errno {
         if (this == ENOSPC || this == EDQUOT) {
             return new NoSpaceException(kind + " failed with " + name() + " (" + number + ") on " + path);
         }
-        return new StoreIoException(number, name(), kind.name().toLowerCase(java.util.Locale.ROOT), path, offset);
+        String operation = kind.name().toLowerCase(Locale.ROOT);
+        return kind == OperationKind.READ || kind == OperationKind.READ_FILE
+                ? new ReadFailedException(number, name(), operation, path, offset)
+                : new StoreIoException(number, name(), operation, path, offset);
     }
 }

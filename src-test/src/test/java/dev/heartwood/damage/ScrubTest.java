@@ -55,25 +55,13 @@ class ScrubTest {
         machine.flip(Specimen.DIRECTORY, Specimen.DATA, page * Specimen.PAGE_BYTES + OFFSET, 1);
     }
 
-    /** A page whose damage matters, as verification of a copy tells. */
-    private static long pageInUse(Specimen specimen, PageType type) {
-        for (long page : specimen.pages(type)) {
-            SimulatedMachine copy = specimen.copy();
-            flip(copy, page);
-            if (!Specimen.problems(copy).isEmpty()) {
-                return page;
-            }
-        }
-        throw new AssertionError("no page of type " + type + " in use");
-    }
-
     @ParameterizedTest
     @EnumSource(
             value = PageType.class,
             names = {"SUPERBLOCK", "TRUNK", "BRANCH_LEAF", "BRANCH_INDEX", "OVERFLOW", "FILTER"})
     void rotIsFoundAndReportedOnce(PageType type) throws InterruptedException {
         Specimen specimen = Specimen.of(21);
-        long page = pageInUse(specimen, type);
+        long page = specimen.pageInUse(type);
         SimulatedMachine machine = specimen.copy();
         try (KeyValueStore store = SimulatedStoreHost.open(machine, options(ByteSize.gib(1)))) {
             await(store, stats -> stats.scrubs() >= 1);
@@ -126,7 +114,7 @@ class ScrubTest {
     void readsReportWhatTheyMeet() throws InterruptedException {
         Specimen specimen = Specimen.of(24);
         SimulatedMachine machine = specimen.copy();
-        long page = pageInUse(specimen, PageType.BRANCH_LEAF);
+        long page = specimen.pageInUse(PageType.BRANCH_LEAF);
         flip(machine, page);
         try (KeyValueStore store = SimulatedStoreHost.open(machine, options(new ByteSize(0)))) {
             Specimen.Reading first = specimen.read(store);
@@ -145,7 +133,7 @@ class ScrubTest {
     void verificationReportsWhatItMeets() throws InterruptedException {
         Specimen specimen = Specimen.of(25);
         SimulatedMachine machine = specimen.copy();
-        long page = pageInUse(specimen, PageType.BRANCH_LEAF);
+        long page = specimen.pageInUse(PageType.BRANCH_LEAF);
         flip(machine, page);
         try (KeyValueStore store = SimulatedStoreHost.open(machine, options(new ByteSize(0)))) {
             assertEquals(false, store.verify().isClean());

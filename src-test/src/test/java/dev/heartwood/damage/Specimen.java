@@ -99,6 +99,18 @@ final class Specimen {
         return pages;
     }
 
+    /** A page whose damage matters, as verification of a copy tells. */
+    long pageInUse(PageType type) {
+        for (long page : pages(type)) {
+            SimulatedMachine damaged = copy();
+            damaged.flip(DIRECTORY, DATA, page * PAGE_BYTES + 700, 1);
+            if (!problems(damaged).isEmpty()) {
+                return page;
+            }
+        }
+        throw new AssertionError("no page of type " + type + " in use");
+    }
+
     /** Everything that verification says of a closed store. */
     static List<String> problems(SimulatedMachine machine) {
         try (Storage storage = machine.storage(DIRECTORY)) {

@@ -63,8 +63,10 @@ public final class MemoryCountdown implements OtherFault, Runnable {
                 .build();
         try (SteppedCallers callers = new SteppedCallers(2)) {
             FaultLoop loop = new FaultLoop(1, options, callers);
-            loop.run(Part.FIRST, this, Duration.ONCE);
-            loop.run(Part.SECOND, this, Duration.ONCE);
+            for (Part part : Part.values()) {
+                loop.run(part, this, Duration.ONCE);
+                loop.run(part, this, Duration.FOR_GOOD);
+            }
             Campaign.report(MemoryCountdown.class, loop.runs(), "histories that were refused a block of memory");
         }
     }

@@ -235,6 +235,47 @@ class SimulatedStorageTest {
     }
 
     @Test
+    void aMisdirectedWriteLandsOnAnotherPage() {
+        BlockDevice device = newDevice(4);
+        write(device, 0, 1);
+        machine.faults().misdirectWrite(1);
+        write(device, 0, 2);
+        assertArrayEquals(pageOf(1), read(device, 0));
+        int landed = 0;
+        for (int page = 1; page < 4; page++) {
+            landed += Arrays.equals(pageOf(2), read(device, page)) ? 1 : 0;
+        }
+        assertEquals(1, landed);
+        assertEquals(1, machine.faults().injected());
+    }
+
+    @Test
+    void aMisdirectedReadComesFromAnotherPageOnce() {
+        BlockDevice device = newDevice(4);
+        for (int page = 0; page < 4; page++) {
+            write(device, page, page + 1);
+        }
+        machine.faults().misdirectRead(2);
+        assertArrayEquals(pageOf(1), read(device, 0));
+        int got = read(device, 1)[0];
+        assertTrue(got != 2 && got >= 1 && got <= 4, "read page of " + got);
+        assertArrayEquals(pageOf(2), read(device, 1));
+    }
+
+    @Test
+    void aReadWithAFlippedBitLeavesTheMedium() {
+        BlockDevice device = newDevice(4);
+        machine.faults().flipRead(1);
+        byte[] flipped = read(device, 2);
+        int bits = 0;
+        for (byte b : flipped) {
+            bits += Integer.bitCount(b & 0xFF);
+        }
+        assertEquals(1, bits);
+        assertArrayEquals(pageOf(0), read(device, 2));
+    }
+
+    @Test
     void pagesAreSwappedAndBitsFlippedOnTheMedium() {
         BlockDevice device = newDevice(4);
         write(device, 0, 1);

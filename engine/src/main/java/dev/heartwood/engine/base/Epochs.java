@@ -26,7 +26,7 @@ public final class Epochs {
      * slots[i]          volatile           CAS 0 -> e, then plain  the operation that took it
      *                                      or release
      * slotsUsed         volatile           CAS upwards            -
-     * deferred          -                  -                      deferredLock
+     * deferred, running -                  -                      deferredLock
      */
     /** The most operations that are active at once; more wait for one of them to end. */
     public static final int SLOTS = 1024;
@@ -51,6 +51,8 @@ public final class Epochs {
     private final ReentrantLock crowd = new ReentrantLock();
     private final ReentrantLock deferredLock = new ReentrantLock();
     private final ArrayDeque<Deferred> deferred = new ArrayDeque<>();
+    /** Deferred actions that some thread has taken and not finished. */
+    private int running;
 
     /** Begins an operation; returns its slot, to be given to {@link #exit}. Not reentrant in effect: each call takes a slot. */
     public int enter() {
@@ -193,10 +195,45 @@ public final class Epochs {
                     return true;
                 }
                 due = deferred.poll().action;
+                running++;
             } finally {
                 deferredLock.unlock();
             }
-            due.run();
+            try {
+                due.run();
+            } finally {
+                finished();
+            }
+        }
+    }
+
+    private void finished() {
+        deferredLock.lock();
+        try {
+            running--;
+        } finally {
+            deferredLock.unlock();
+        }
+    }
+
+    /** Waits until every operation active now has ended, and what was deferred before has been run. Not inside an epoch. */
+    public void awaitReclaimed() {
+        long stamp = advance();
+        reclaim();
+        while (!passed(stamp) || isOwed(stamp)) {
+            LockSupport.parkNanos(WAIT_NANOS);
+            reclaim();
+        }
+    }
+
+    /** Whether something deferred before {@code stamp} was drawn may still have to be run to its end. */
+    private boolean isOwed(long stamp) {
+        deferredLock.lock();
+        try {
+            Deferred first = deferred.peek();
+            return running > 0 || first != null && first.stamp < stamp;
+        } finally {
+            deferredLock.unlock();
         }
     }
 

@@ -134,7 +134,7 @@ public final class BranchCursor implements LargeValueCursor {
                 located = new LeafRanges(branch, ranges, exact, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
             }
             return new BranchCursor(branch, located, factory.open(branch, located), memory, lent);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (located != null) {
                 located.close();
             }

@@ -2,6 +2,7 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Errno;
@@ -22,6 +23,12 @@ final class Failures {
                     + (position < 0 ? "" : " at offset " + position));
         }
         return new StoreIoException(errno, Errno.name(errno), operation, path, position);
+    }
+
+    /** As {@link #of} for a call that reads file contents and nothing else. */
+    static StoreException ofRead(long result, String operation, String path, long position) {
+        int errno = (int) -result;
+        return new ReadFailedException(errno, Errno.name(errno), operation, path, position);
     }
 
     /** A read met the end of the file where data should be. */

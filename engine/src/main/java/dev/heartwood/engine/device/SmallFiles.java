@@ -38,7 +38,7 @@ final class SmallFiles {
                 if (result > 0) {
                     done += (int) result;
                 } else if (!Failures.transientError(result)) {
-                    throw Failures.of(result, "pread", path, done);
+                    throw Failures.ofRead(result, "pread", path, done);
                 }
             }
             return Memory.bytes(buffer.address(), done);

@@ -21,28 +21,30 @@ final class TransferLoop {
     private TransferLoop() {}
 
     static void read(Call call, int descriptor, long position, long address, int length, String name) {
-        int done = run(call, descriptor, position, address, length, "pread", name);
+        int done = run(call, descriptor, position, address, length, false, name);
         if (done < length) {
             throw Failures.endOfFile(name, position + done, length - done);
         }
     }
 
     static void write(Call call, int descriptor, long position, long address, int length, String name) {
-        int done = run(call, descriptor, position, address, length, "pwrite", name);
+        int done = run(call, descriptor, position, address, length, true, name);
         if (done < length) {
             throw Failures.of(-Errno.EIO, "pwrite (nothing written)", name, position + done);
         }
     }
 
     private static int run(
-            Call call, int descriptor, long position, long address, int length, String operation, String name) {
+            Call call, int descriptor, long position, long address, int length, boolean writes, String name) {
         int done = 0;
         int stalls = 0;
         while (done < length && stalls < STALLS_MAX) {
             long result = call.transfer(descriptor, address + done, length - done, position + done);
             if (result < 0) {
                 if (!Failures.transientError(result)) {
-                    throw Failures.of(result, operation, name, position + done);
+                    throw writes
+                            ? Failures.of(result, "pwrite", name, position + done)
+                            : Failures.ofRead(result, "pread", name, position + done);
                 }
                 Thread.yield();
             } else {

@@ -140,11 +140,14 @@ final class UringQueue implements IoQueue {
      * failed.
      */
     private boolean finished(int slot, int result) {
-        String operation = writes[slot] ? "write" : "read";
         long position = positions[slot] + done[slot];
         if (result < 0) {
             if (!Failures.transientError(result)) {
-                throw failed(slot, Failures.of(result, operation, device.name(), position));
+                throw failed(
+                        slot,
+                        writes[slot]
+                                ? Failures.of(result, "write", device.name(), position)
+                                : Failures.ofRead(result, "read", device.name(), position));
             }
         } else {
             int rest = lengths[slot] - done[slot];

@@ -10,7 +10,8 @@
  *       sync that failed is not repeated.
  *   <li>A failed call throws {@link dev.heartwood.NoSpaceException} for ENOSPC and EDQUOT, {@link
  *       dev.heartwood.CorruptionException} when a file ends before the range that is read, and {@link
- *       dev.heartwood.StoreIoException} with errno by name for the rest.
+ *       dev.heartwood.StoreIoException} with errno by name for the rest: a {@link
+ *       dev.heartwood.ReadFailedException} when contents were to be read and nothing was to be changed.
  *   <li>Descriptors are close-on-exec. A store holds one for its directory, one for its lock and one for its data
  *       file; a mapped file holds none. Rings hold one each while they are used or idle, and none once the last
  *       storage is closed.

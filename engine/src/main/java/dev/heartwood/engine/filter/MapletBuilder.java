@@ -168,7 +168,7 @@ public final class MapletBuilder {
                 }
             }
             return sources.size() == 1 ? sources.getFirst() : new EntryMerge(sources);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             sources.forEach(SortedEntries::close);
             throw e;
         }
@@ -182,7 +182,7 @@ public final class MapletBuilder {
     private static RemappedMaplet remapped(MapletCursor cursor, Existing source, int bits) {
         try {
             return new RemappedMaplet(cursor, source.newValues, source.maplet.fingerprintBits() - bits);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             cursor.close();
             throw e;
         }

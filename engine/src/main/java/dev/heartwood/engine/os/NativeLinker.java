@@ -64,8 +64,8 @@ final class NativeLinker {
         return result == -1 ? -errno(state) : result;
     }
 
-    /** What a method handle of this package throws only when the binding itself is wrong. */
-    static AssertionError unexpected(Throwable failure) {
-        return new AssertionError("native call failed in the binding", failure);
+    /** What a method handle of this package throws only when the binding itself is wrong, or the Java heap is full. */
+    static Error unexpected(Throwable failure) {
+        return failure instanceof Error error ? error : new AssertionError("native call failed in the binding", failure);
     }
 }

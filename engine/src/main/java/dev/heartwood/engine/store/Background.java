@@ -4,7 +4,7 @@ import dev.heartwood.ClosedException;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
-import dev.heartwood.StoreIoException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.task.Priority;
@@ -93,11 +93,27 @@ final class Background {
         return sealedTotal.get();
     }
 
+    long mergesSetAside() {
+        return compactions.setAside();
+    }
+
     /** Has the sealed memtables packed, if nobody does so already. */
     void packSoon() {
         if (!closing && generations.oldestSealed() != null && packing.compareAndSet(false, true)) {
             workers.submit(Priority.SEAL, this::packAll);
         }
+    }
+
+    /** Whether memory of a sealed memtable is about to be given back. */
+    boolean isPacking() {
+        // In this order: the memtable leaves the list before the attempt ends, and by then its release is due.
+        boolean isOwed = generations.oldestSealed() != null && !failStop.isFailed();
+        return packing.get() || isOwed && !isPackingRefused();
+    }
+
+    /** Whether packing found no space or memory, and no merge is under way that may make some. */
+    boolean isPackingRefused() {
+        return packingFailure != null && merging.get() == 0;
     }
 
     private void packAll() {
@@ -161,14 +177,11 @@ final class Background {
         try {
             more = !closing && !failStop.isFailed() && compactions.runOne();
             epochs.reclaim();
-        } catch (CorruptionException | NoSpaceException | InsufficientMemoryException e) {
+        } catch (CorruptionException
+                | ReadFailedException
+                | NoSpaceException
+                | InsufficientMemoryException e) {
             compactions.failed(e);
-        } catch (StoreIoException e) {
-            if (isRead(e)) {
-                compactions.failed(e);
-            } else {
-                failStop.fail(e);
-            }
         } catch (Throwable e) {
             failStop.fail(e);
         } finally {
@@ -179,11 +192,6 @@ final class Background {
         if (more) {
             mergeSoon();
         }
-    }
-
-    /** Whether nothing was to be written by what failed, so that nothing is in doubt. */
-    private static boolean isRead(StoreIoException failure) {
-        return failure.operation().startsWith("read") || failure.operation().startsWith("pread");
     }
 
     /** Notes that a cursor was opened: now and then, a quiet moment is spent on what scans would profit from. */

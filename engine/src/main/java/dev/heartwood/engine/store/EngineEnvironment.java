@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -64,6 +65,8 @@ public final class EngineEnvironment implements Environment {
     // Written under lifecycle, read without.
     private volatile int openStores;
     private final AtomicBoolean writingBack = new AtomicBoolean();
+    /** Stores that are being opened, whose logs are replayed into memtables. */
+    private final AtomicInteger openings = new AtomicInteger();
     private boolean closed;
 
     private EngineEnvironment(
@@ -144,19 +147,32 @@ public final class EngineEnvironment implements Environment {
         Objects.requireNonNull(storeOptions, "options");
         requireOpen();
         Storage files = storage(directory, storeOptions);
-        EngineStore store = new StoreOpener(this, files, storeOptions, afterClose).open();
+        EngineStore store;
+        openings.getAndIncrement();
+        try {
+            store = new StoreOpener(this, files, storeOptions, afterClose).open();
+            if (add(store)) {
+                return store;
+            }
+        } finally {
+            openings.getAndDecrement();
+        }
+        store.close();
+        throw new ClosedException("the environment");
+    }
+
+    /** Counts an open store in, unless the environment is closed. */
+    private boolean add(EngineStore store) {
         lifecycle.lock();
         try {
             if (!closed) {
                 stores.add(store);
                 openStores = stores.size();
-                return store;
             }
+            return !closed;
         } finally {
             lifecycle.unlock();
         }
-        store.close();
-        throw new ClosedException("the environment");
     }
 
     /** The files of a directory, as a store with these options reads and writes them. */
@@ -355,6 +371,11 @@ public final class EngineEnvironment implements Environment {
             public void relieve() {
                 sealLargest();
             }
+
+            @Override
+            public boolean isMemoryComing() {
+                return openings.get() > 0 || stores().stream().anyMatch(EngineStore::isMemoryComing);
+            }
         };
     }
 
@@ -363,7 +384,7 @@ public final class EngineEnvironment implements Environment {
         EngineStore largest = null;
         long most = 0;
         for (EngineStore store : stores()) {
-            long bytes = store.activeBytes();
+            long bytes = store.sealableBytes();
             if (bytes > most) {
                 most = bytes;
                 largest = store;

@@ -325,7 +325,7 @@ final class EngineStore implements KeyValueStore {
         Operation operation;
         try {
             operation = enter();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (snapshot != null) {
                 snapshot.release();
             }
@@ -341,7 +341,7 @@ final class EngineStore implements KeyValueStore {
             open.add(cursor, state);
             parts.background().scanned();
             return cursor;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (state != null) {
                 state.release();
             }
@@ -373,7 +373,7 @@ final class EngineStore implements KeyValueStore {
     private Operation enterWith(SnapshotState state) {
         try {
             return enter();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (state != null) {
                 state.release();
             }
@@ -428,7 +428,7 @@ final class EngineStore implements KeyValueStore {
             parts.checkpointer().run();
         } catch (NoSpaceException | InsufficientMemoryException e) {
             throw e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             parts.failStop().fail(e);
             throw e;
         }
@@ -506,9 +506,14 @@ final class EngineStore implements KeyValueStore {
         return options;
     }
 
-    /** Bytes of the shared pool that this store's active memtable holds. */
-    long activeBytes() {
-        return closed ? 0 : parts.generations().active().memtable().bytesHeld();
+    /** Bytes of the shared pool that {@link #sealForOthers} would have given back. */
+    long sealableBytes() {
+        return write.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;
+    }
+
+    /** Whether memory of this store's memtables is about to be given back, or would be if it were asked to seal. */
+    boolean isMemoryComing() {
+        return closed || parts.background().isPacking() || write.canSeal() && !parts.background().isPackingRefused();
     }
 
     /** Seals the active memtable for the sake of other stores, unless that would have to wait. */
@@ -518,14 +523,14 @@ final class EngineStore implements KeyValueStore {
         }
         try {
             write.sealIfPossible();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             parts.failStop().fail(e);
         }
     }
 
     @Override
     public void close() {
-        RuntimeException failure;
+        Throwable failure;
         lifecycle.lock();
         try {
             if (closed) {
@@ -536,25 +541,27 @@ final class EngineStore implements KeyValueStore {
             closed = true;
             write.close();
             awaitCalls();
-            RuntimeException later = closeParts();
+            Throwable later = closeParts();
             failure = failure == null ? later : failure;
         } finally {
             lifecycle.unlock();
         }
         // Without the lock: closing the environment waits for calls, and those may wait for the lock.
         afterClose.run();
-        if (failure != null) {
-            throw failure;
+        switch (failure) {
+            case null -> {}
+            case Error error -> throw error;
+            default -> throw (RuntimeException) failure;
         }
     }
 
     /** Lets everything go; returns what went wrong, after which the store is closed nevertheless. */
-    private RuntimeException closeParts() {
+    private Throwable closeParts() {
         try {
             open.closeAll(parts.files().directory().toString(), EngineStore::release);
             parts.close();
             return null;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return e;
         } finally {
             environment.closed(this);
@@ -562,7 +569,7 @@ final class EngineStore implements KeyValueStore {
     }
 
     /** Makes everything written durable, unless the store has failed; returns why it could not. */
-    private RuntimeException makeDurable() {
+    private Throwable makeDurable() {
         try {
             if (!parts.failStop().isFailed()) {
                 checkpointNow();
@@ -570,7 +577,7 @@ final class EngineStore implements KeyValueStore {
                 parts.storage().returnFreeSpace();
             }
             return null;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return e;
         }
     }

@@ -93,6 +93,7 @@ record StoreParts(
                 damage.count(),
                 scrubber.pages(),
                 scrubber.passes(),
-                damage.listenerFailures());
+                damage.listenerFailures(),
+                background.mergesSetAside());
     }
 }

@@ -77,10 +77,12 @@ final class WritePath {
             Durability durability) {
         long hash = KeyHasher.hash(keyAddress, keyLength);
         boolean logged = durability != Durability.NONE;
+        RoomSearch search = null;
         while (true) {
             requireWritable();
             int lane = lanes.enter(operation.slot());
             Generation active = generations.active();
+            boolean drawn = false;
             boolean done = false;
             boolean due = false;
             try {
@@ -89,6 +91,7 @@ final class WritePath {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
                     }
+                    drawn = true;
                     long sequence = nextSequence.getAndIncrement();
                     if (logged) {
                         log.append(lane, sequence, kind, keyAddress, keyLength, valueAddress, valueLength);
@@ -98,6 +101,12 @@ final class WritePath {
                     due = throttle.wrote(lane, keyLength + valueLength);
                     done = true;
                 }
+            } catch (RuntimeException | Error e) {
+                if (drawn) {
+                    // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
+                    failStop.fail(e);
+                }
+                throw e;
             } finally {
                 lanes.exit(lane);
             }
@@ -105,17 +114,20 @@ final class WritePath {
                 finish(operation, (long) keyLength + valueLength, durability, due);
                 return;
             }
-            makeRoom(operation, active, (long) keyLength + valueLength);
+            search = search == null ? new RoomSearch((long) keyLength + valueLength) : search;
+            search.makeRoom(operation, active);
         }
     }
 
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
         boolean logged = durability != Durability.NONE;
+        RoomSearch search = null;
         while (true) {
             requireWritable();
             int lane = lanes.enter(operation.slot());
             Generation active = generations.active();
+            boolean drawn = false;
             boolean done = false;
             boolean due = false;
             try {
@@ -124,6 +136,7 @@ final class WritePath {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.batchPayloadBytes(batch.payloadLength()));
                     }
+                    drawn = true;
                     long sequence = nextSequence.getAndAdd(batch.count());
                     if (logged) {
                         log.appendBatch(lane, sequence, batch.count(), batch.payloadAddress(), batch.payloadLength());
@@ -132,6 +145,12 @@ final class WritePath {
                     due = throttle.wrote(lane, batch.payloadLength());
                     done = true;
                 }
+            } catch (RuntimeException | Error e) {
+                if (drawn) {
+                    // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
+                    failStop.fail(e);
+                }
+                throw e;
             } finally {
                 lanes.exit(lane);
             }
@@ -139,7 +158,8 @@ final class WritePath {
                 finish(operation, batch.userBytes(), durability, due);
                 return;
             }
-            makeRoom(operation, active, batch.payloadLength());
+            search = search == null ? new RoomSearch(batch.payloadLength()) : search;
+            search.makeRoom(operation, active);
         }
     }
 
@@ -173,22 +193,56 @@ final class WritePath {
         failStop.check();
         try {
             log.sync();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             failStop.fail(e);
             throw e;
         }
     }
 
-    /** Seals the active memtable when it is {@code full}, or waits until there is memory. */
-    private void makeRoom(Operation operation, Generation full, long bytes) {
-        memtables.checkFits(bytes);
-        operation.outsideEpoch(() -> {
+    /** What one write does until a memtable has room for it. One thread. */
+    private final class RoomSearch implements Runnable {
+        private final long bytes;
+        private Generation full;
+        /** Nothing was under way that gives memory back, and all that had been given back was there before the last attempt. */
+        private boolean isLastAttempt;
+
+        RoomSearch(long bytes) {
+            this.bytes = bytes;
+            memtables.checkFits(bytes);
+        }
+
+        /**
+         * Seals the active memtable when it is {@code refusing}, or waits until there may be memory.
+         *
+         * @throws InsufficientMemoryException when nothing that is under way can give any back
+         */
+        void makeRoom(Operation operation, Generation refusing) {
+            full = refusing;
+            operation.outsideEpoch(this);
+        }
+
+        @Override
+        public void run() {
             long started = clock.nanoTime();
-            if (!rotate(full)) {
+            if (rotate(full)) {
+                isLastAttempt = false;
+            } else if (!isStarved(full)) {
+                isLastAttempt = false;
                 awaitRoom(full);
+            } else if (!isLastAttempt) {
+                epochs.awaitReclaimed();
+                isLastAttempt = true;
+            } else {
+                throw new InsufficientMemoryException("no memory for a write of " + bytes
+                        + " bytes: snapshots and cursors hold that of memtables; close some, or raise the memory option");
             }
             throttle.stalled(clock.nanoTime() - started);
-        });
+        }
+    }
+
+    /** Whether an empty memtable found no memory, and nobody is about to give any back but users by closing what they hold. */
+    private boolean isStarved(Generation full) {
+        return generations.active() == full && full.memtable().entries() == 0 && !memtables.isMemoryComing();
     }
 
     /** Makes a new active memtable when {@code full} is still the active one; false when too many wait for the packer. */
@@ -217,7 +271,7 @@ final class WritePath {
         try {
             log.rotate(full.number() + 1);
             generations.add(new Generation(full.number() + 1, memtables.make(full.number() + 1)));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             failStop.fail(e);
             throw e;
         } finally {
@@ -250,13 +304,20 @@ final class WritePath {
     void sealIfPossible() {
         rotation.lock();
         try {
-            Generation active = generations.active();
-            if (!closed && active.memtable().entries() > 0 && generations.sealedCount() < SEALED_MAX) {
-                rotateNow(active);
+            if (canSeal()) {
+                rotateNow(generations.active());
             }
         } finally {
             rotation.unlock();
         }
+    }
+
+    /** Whether {@link #sealIfPossible} would seal something. */
+    boolean canSeal() {
+        return !closed
+                && !failStop.isFailed()
+                && generations.active().memtable().entries() > 0
+                && generations.sealedCount() < SEALED_MAX;
     }
 
     private void awaitRoom(Generation full) {
@@ -336,5 +397,8 @@ final class WritePath {
 
         /** Asks whoever holds most memory to seal. */
         void relieve();
+
+        /** Whether some memtable, of any store, may still be packed and its memory given back. */
+        boolean isMemoryComing();
     }
 }

@@ -17,6 +17,8 @@
  *       LongCalls}).
  *   <li>The scrubber calls a page damaged only when a checkpoint that is held reaches it; the listener is called by a worker,
  *       without locks ({@code Scrubber}, {@code Damage}).
+ *   <li>A write waits for memory only while some memtable, of any store, is about to give it back; then it fails, with nothing
+ *       changed ({@code WritePath.RoomSearch}).
  *   <li>After a failed write or sync the store takes no more writes ({@code FailStop}).
  * </ol>
  *

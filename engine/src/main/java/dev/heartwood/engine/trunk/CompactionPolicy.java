@@ -13,9 +13,10 @@ interface CompactionPolicy {
     /**
      * The merge a node wants, or null.
      *
+     * @param bundlesFrom the first bundle that may be merged; those before it are left as they are
      * @param usage of the runs of the whole tree; null unless the urge reclaims
      */
-    CompactionPlan plan(TrunkNode node, Span span, Urge urge, RunUsage usage);
+    CompactionPlan plan(TrunkNode node, int bundlesFrom, Span span, Urge urge, RunUsage usage);
 
     /** How much a merge must be needed to be planned. */
     enum Urge {

@@ -16,6 +16,7 @@ public final class Compactions {
     private final long memoryBytesMax;
     private final AtomicLong admittedBytes = new AtomicLong();
     private final AtomicLong finished = new AtomicLong();
+    private final AtomicLong setAside = new AtomicLong();
     private volatile boolean needed = true;
     /** What there is time for; null when there is none. */
     private volatile Urge quiet;
@@ -48,6 +49,11 @@ public final class Compactions {
     /** Merges done since the store was opened. */
     public long finished() {
         return finished.get();
+    }
+
+    /** Merges that met damage since the store was opened; their input is not merged again before it is opened anew. */
+    public long setAside() {
+        return setAside.get();
     }
 
     /** Says that the tree has changed. */
@@ -113,7 +119,8 @@ public final class Compactions {
             Compactor.Result result = compactor.run(plan, snapshots.get(), chunkPages);
             trunk.install(plan, result.bundle(), result.mergedPosition());
         } catch (CorruptionException e) {
-            trunk.quarantine(plan);
+            trunk.setAside(plan);
+            setAside.incrementAndGet();
             throw e;
         } catch (RuntimeException | Error e) {
             trunk.abandon(plan);

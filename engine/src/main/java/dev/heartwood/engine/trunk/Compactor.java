@@ -52,7 +52,7 @@ final class Compactor {
                 merged = writer.finish();
             }
             return assemble(plan, inputs, merged, writer);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             if (merged != null) {
                 merged.branch().release();
             }

@@ -60,7 +60,7 @@ public final class MemtablePacker {
                     .add(writer.fingerprints(), 0)
                     .build();
             return new Bundle(trunk.newId(), maplet, new Run[] {run}, Span.ALL, true);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             run.branch().release();
             throw e;
         }

@@ -119,7 +119,7 @@ final class MergedMaplet {
                 again.add(KeyHasher.hash(entries.keyAddress(), entries.keyLength()));
             }
             return again;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             again.close();
             throw e;
         }

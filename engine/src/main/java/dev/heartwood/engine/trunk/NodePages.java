@@ -62,7 +62,7 @@ final class NodePages {
                 PageSeal.seal(buffer, PageType.TRUNK, storage.storeId(), pages[i], generation);
                 storage.device().write(pages[i] << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             release(Arrays.copyOf(pages, taken));
             throw e;
         } finally {

@@ -45,45 +45,47 @@ final class TieredPolicy implements CompactionPolicy {
     }
 
     @Override
-    public CompactionPlan plan(TrunkNode node, Span span, Urge urge, RunUsage usage) {
+    public CompactionPlan plan(TrunkNode node, int bundlesFrom, Span span, Urge urge, RunUsage usage) {
         int bundles = node.bundleCount();
-        if (bundles == 0) {
+        if (bundles == bundlesFrom) {
             return null;
         }
+        int runsFrom = node.runStart(bundlesFrom);
         int unsettledFrom = bundles;
-        while (unsettledFrom > 0 && !node.bundle(unsettledFrom - 1).settled()) {
+        while (unsettledFrom > bundlesFrom && !node.bundle(unsettledFrom - 1).settled()) {
             unsettledFrom--;
         }
         int runTo = node.runCount();
         int runFrom = node.runStart(unsettledFrom);
-        int live = liveRuns(node, 0, runTo);
+        int live = liveRuns(node, runsFrom, runTo);
         int merging = liveRuns(node, runFrom, runTo);
         if (merging < 2 || !NodeMeasure.overlap(node, runFrom, runTo)) {
             runFrom = runTo;
             merging = 0;
         }
         int runsMax = node.isLeaf() ? leafRunsMax : shape.runsMax() * 2;
-        if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, 0, runTo)) {
+        if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo)) {
             runsMax = DISJOINT_RUNS_MAX;
         }
         if (live - Math.max(0, merging - 1) > runsMax) {
-            runFrom = tierStart(node, span, runFrom == runTo ? runTo : runFrom, runsMax);
+            runFrom = tierStart(node, runsFrom, span, runFrom == runTo ? runTo : runFrom, runsMax);
         }
-        boolean rewrite = urge.isQuiet() && isPaidFor(node, span, live)
-                || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage);
+        boolean rewrite = bundlesFrom == 0
+                && (urge.isQuiet() && isPaidFor(node, span, live)
+                        || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage));
         if (rewrite) {
             runFrom = 0;
         }
         boolean merge = rewrite || runFrom < runTo && liveRuns(node, runFrom, runTo) > 1;
         int bundlesMax = urge.reclaims() ? 1 : BUNDLES_MAX;
-        if (!merge && bundles <= bundlesMax && unsettledFrom == bundles) {
+        if (!merge && bundles - bundlesFrom <= bundlesMax && unsettledFrom == bundles) {
             return null;
         }
         int bundleFrom = merge ? bundleOf(node, runFrom) : Math.min(unsettledFrom, bundles - 1);
-        bundleFrom = urge.reclaims() ? 0 : joinedFrom(node, span, bundleFrom);
+        bundleFrom = urge.reclaims() ? bundlesFrom : joinedFrom(node, bundlesFrom, span, bundleFrom);
         if (!CompactionPlan.hasOneSpan(node, bundleFrom, bundles, span)) {
             // Nodes were joined; only a merge of all runs makes bundles of different spans one.
-            return new CompactionPlan(node.height(), span, node, 0, bundles, 0, runTo);
+            return new CompactionPlan(node.height(), span, node, bundlesFrom, bundles, runsFrom, runTo);
         }
         return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, merge ? runFrom : runTo, runTo);
     }
@@ -102,15 +104,15 @@ final class TieredPolicy implements CompactionPolicy {
      * From which bundle on maplets are built into one: on to older bundles while they are of like size, so that a fingerprint is
      * copied a few times and not for every flush, and on while more would remain than are allowed.
      */
-    private static int joinedFrom(TrunkNode node, Span span, int from) {
+    private static int joinedFrom(TrunkNode node, int bundlesFrom, Span span, int from) {
         int bundleFrom = from;
         long joined = 0;
         for (int b = from; b < node.bundleCount(); b++) {
             joined += bundleBytes(node.bundle(b), span);
         }
-        while (bundleFrom > 0) {
+        while (bundleFrom > bundlesFrom) {
             long older = bundleBytes(node.bundle(bundleFrom - 1), span);
-            if (older > 2 * joined && bundleFrom < BUNDLES_MAX) {
+            if (older > 2 * joined && bundleFrom - bundlesFrom < BUNDLES_MAX) {
                 break;
             }
             joined += older;
@@ -128,16 +130,16 @@ final class TieredPolicy implements CompactionPolicy {
     }
 
     /** Walks from the youngest run to older ones while they are of like size, and on until few enough remain. */
-    private int tierStart(TrunkNode node, Span span, int from, int runsMax) {
+    private int tierStart(TrunkNode node, int runsFrom, Span span, int from, int runsMax) {
         long merged = 0;
         int start = node.runCount();
-        for (int position = node.runCount() - 1; position >= 0; position--) {
+        for (int position = node.runCount() - 1; position >= runsFrom; position--) {
             Run run = runAt(node, position);
             if (run == null) {
                 continue;
             }
             long bytes = run.sample().bytesWithin(span);
-            boolean must = position >= from || liveRuns(node, 0, start) + 1 > runsMax / 2 + 1;
+            boolean must = position >= from || liveRuns(node, runsFrom, start) + 1 > runsMax / 2 + 1;
             if (!must && bytes > merged) {
                 break;
             }

@@ -20,7 +20,7 @@ public final class Trunk {
     /*
      * Shared field   read                    written                  guarded by
      * version        volatile                volatile                 structure lock
-     * busy           -                       -                        structure lock
+     * busy, setAside -                       -                        structure lock
      * nextId         -                       -                        structure lock
      *
      * Lock order: structure lock, then nothing. Old versions are released through the epochs, so a reader that took the
@@ -28,6 +28,7 @@ public final class Trunk {
      */
     private final ReentrantLock structure = new ReentrantLock();
     private final Set<BundleKey> busy = new HashSet<>();
+    private final Set<BundleKey> setAside = new HashSet<>();
     private final Epochs epochs;
     private final TreeShape shape;
     private final CompactionPolicy policy;
@@ -174,7 +175,7 @@ public final class Trunk {
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
         CompactionPlan best = soFar;
         if (!isBusy(node)) {
-            CompactionPlan plan = policy.plan(node, span, urge, usage);
+            CompactionPlan plan = policy.plan(node, afterSetAside(node), span, urge, usage);
             if (plan != null && (best == null || urgency(plan) > urgency(best))) {
                 best = plan;
             }
@@ -190,6 +191,15 @@ public final class Trunk {
     /** Higher nodes first, since every read passes them; then the node with most bundles. */
     private static long urgency(CompactionPlan plan) {
         return plan.height() * 1000L + plan.node().bundleCount();
+    }
+
+    /** The index behind a node's youngest bundle that was set aside: what is younger is merged as ever. */
+    private int afterSetAside(TrunkNode node) {
+        int after = node.bundleCount();
+        while (after > 0 && !setAside.contains(new BundleKey(node.height(), node.bundle(after - 1).id()))) {
+            after--;
+        }
+        return after;
     }
 
     private boolean isBusy(TrunkNode node) {
@@ -233,8 +243,17 @@ public final class Trunk {
         release(plan);
     }
 
-    /** As {@link #abandon} for input that cannot be read: it is never planned again while the store is open. */
-    void quarantine(CompactionPlan plan) {
+    /** As {@link #abandon} for input that cannot be read: it is set aside, never to be planned again while the store is open. */
+    void setAside(CompactionPlan plan) {
+        structure.lock();
+        try {
+            finish(plan);
+            for (Bundle bundle : plan.bundles()) {
+                setAside.add(new BundleKey(plan.height(), bundle.id()));
+            }
+        } finally {
+            structure.unlock();
+        }
         release(plan);
     }
 

@@ -2,6 +2,7 @@ package dev.heartwood.engine.cache;
 
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.IoQueue;
@@ -126,7 +127,7 @@ public final class MemoryDevice implements BlockDevice {
         reads.incrementAndGet();
         during.run();
         if (failingRead.get() > 0 && failingRead.decrementAndGet() == 0) {
-            throw new StoreIoException(5, "EIO", "pread", name(), position);
+            throw new ReadFailedException(5, "EIO", "pread", name(), position);
         }
         Memory.copy(origin + position, address, length);
         bytesRead.addAndGet(length);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Errno;
 import java.util.ArrayList;
@@ -79,7 +80,7 @@ class TransferLoopTest {
 
     @Test
     void namesErrors() {
-        StoreIoException read = assertThrows(StoreIoException.class, () -> new Script(512, -Errno.EIO).read());
+        ReadFailedException read = assertThrows(ReadFailedException.class, () -> new Script(512, -Errno.EIO).read());
         assertEquals("EIO", read.errnoName());
         assertEquals("pread", read.operation());
         assertEquals(POSITION + 512, read.offset());
@@ -87,6 +88,7 @@ class TransferLoopTest {
         assertThrows(NoSpaceException.class, () -> new Script(-Errno.EDQUOT).write());
         for (int errno : new int[] {Errno.EROFS, Errno.EACCES, Errno.EFBIG, Errno.EBADF}) {
             StoreIoException e = assertThrows(StoreIoException.class, () -> new Script(-errno).write());
+            assertEquals(StoreIoException.class, e.getClass());
             assertEquals(errno, e.errno());
             assertEquals(Errno.name(errno), e.errnoName());
         }

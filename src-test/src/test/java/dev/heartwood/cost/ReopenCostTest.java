@@ -1,0 +1,118 @@
+package dev.heartwood.cost;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.log.LogInspection;
+import dev.heartwood.engine.log.LogInspection.State;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.OperationKind;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.SteppedCallers;
+import dev.heartwood.testkit.SteppedEnvironment;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** What a killed store reads when it is opened: the trunk, and a log of some memtables, however much the store holds. */
+class ReopenCostTest {
+    private static final Path DIRECTORY = SimulatedStoreHost.DIRECTORY;
+    private static final String DATA = "data.hw";
+    private static final int PAGE_BYTES = 4096;
+    private static final int TYPE_OFFSET = 4;
+    private static final int MEMTABLE_BYTES = 64 << 10;
+    private static final int CHECKPOINT_DISTANCE = 2;
+    private static final int VALUE_BYTES = 400;
+    private static final int WRITES = 3000;
+    private static final int KILL_EVERY = 50;
+
+    /** Before a checkpoint: those it waits for, those sealed at most, and the active one. */
+    private static final int MEMTABLES_MAX = CHECKPOINT_DISTANCE + 3 + 1;
+
+    private final StoreOptions options = StoreOptions.builder()
+            .memory(EnvironmentOptions.MEMORY_MIN)
+            .memtable(new ByteSize(MEMTABLE_BYTES))
+            .checkpointDistance(CHECKPOINT_DISTANCE)
+            .workers(1)
+            .build();
+
+    @Test
+    void openingReadsTheTrunkAndSomeMemtablesOfLog() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        SplittableRandom random = new SplittableRandom(1);
+        long entriesMost = 0;
+        long bytesMost = 0;
+        int kills = 0;
+        try (SteppedCallers callers = new SteppedCallers(1);
+                SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(options), machine)) {
+            KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, options));
+            for (int i = 1; i <= WRITES; i++) {
+                byte[] key = ByteBuffer.allocate(8).putLong(random.nextLong()).array();
+                callers.call(0, () -> {
+                    store.put(key, new byte[VALUE_BYTES]);
+                    environment.step();
+                    return null;
+                });
+                if (i % KILL_EVERY == 0) {
+                    SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(i));
+                    LogInspection log = log(killed);
+                    entriesMost = Math.max(entriesMost, log.replay().entries());
+                    bytesMost = Math.max(bytesMost, liveBytes(log));
+                    requireReads(killed, callers);
+                    kills++;
+                }
+            }
+        }
+        long entriesMax = (long) MEMTABLES_MAX * MEMTABLE_BYTES / VALUE_BYTES;
+        assertTrue(entriesMost <= entriesMax, entriesMost + " entries were replayed, not " + entriesMax);
+        assertTrue(bytesMost <= 2L * MEMTABLES_MAX * MEMTABLE_BYTES, bytesMost + " bytes of log");
+        assertTrue(entriesMost < WRITES / 2, "the store was too small to tell");
+        Campaign.report(
+                getClass(), kills, "reopens, replaying at most " + entriesMost + " entries of " + bytesMost + " bytes of log");
+    }
+
+    private static LogInspection log(SimulatedMachine machine) {
+        try (Storage storage = machine.storage(DIRECTORY)) {
+            LogInspection log = EngineAccess.log(storage);
+            assertEquals(0, log.problems().size(), () -> log.problems().getFirst());
+            return log;
+        }
+    }
+
+    private static long liveBytes(LogInspection log) {
+        return log.files().stream()
+                .filter(file -> file.state() == State.LIVE)
+                .mapToLong(LogInspection.SegmentFile::bytes)
+                .sum();
+    }
+
+    /** Of the data file, opening reads superblocks and trunk and nothing else. */
+    private void requireReads(SimulatedMachine killed, SteppedCallers callers) {
+        long trunkPages = trunkPages(killed.contents(DIRECTORY, DATA));
+        long before = killed.faults().count(OperationKind.READ);
+        try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(options), killed)) {
+            callers.call(0, () -> environment.open(DIRECTORY, options));
+            long reads = killed.faults().count(OperationKind.READ) - before;
+            assertTrue(reads <= 2 + trunkPages, reads + " reads for " + trunkPages + " pages of trunk");
+        }
+    }
+
+    private static long trunkPages(byte[] data) {
+        long pages = 0;
+        for (int at = TYPE_OFFSET; at < data.length; at += PAGE_BYTES) {
+            pages += data[at] == PageType.TRUNK.code() ? 1 : 0;
+        }
+        return pages;
+    }
+}

@@ -1,0 +1,46 @@
+package dev.heartwood.input;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.FileStoreHost;
+import dev.heartwood.testkit.JavaProcess;
+import dev.heartwood.testkit.JavaProcess.Ended;
+import dev.heartwood.testkit.TestDirectory;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+/** A store of the least memory in a JVM with a small Java heap. */
+class SmallHeapTest {
+    private static final int ROUNDS = 4;
+
+    private static Ended run(Path parent, String heap, int rounds) {
+        Path store = parent.resolve("store");
+        Ended ended = JavaProcess.of(SmallHeap.class, store.toString(), "1", Integer.toString(rounds))
+                .flags(heap, "-XX:+UseSerialGC")
+                .run(parent.resolve("output"));
+        assertEquals(0, ended.exit(), ended::output);
+        FileStoreHost.verify(store);
+        return ended;
+    }
+
+    /** Calls that find the Java heap full fail, and harm nothing. */
+    @Test
+    void aFullHeapHarmsNothing() {
+        try (TestDirectory parent = new TestDirectory("heap")) {
+            Ended ended = run(parent.path(), "-Xmx24m", ROUNDS);
+            assertFalse(ended.output().startsWith("0 calls"), ended::output);
+            Campaign.report(getClass(), ROUNDS, "times out of heap: " + ended.output().strip());
+        }
+    }
+
+    @Test
+    void twelveMegabytesOfHeapAreEnough() {
+        try (TestDirectory parent = new TestDirectory("heap")) {
+            Ended ended = run(parent.path(), "-Xmx12m", 0);
+            assertTrue(ended.output().startsWith("0 calls"), ended::output);
+        }
+    }
+}

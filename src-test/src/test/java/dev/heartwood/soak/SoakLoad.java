@@ -1,0 +1,218 @@
+package dev.heartwood.soak;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CorruptionEvent;
+import dev.heartwood.Cursor;
+import dev.heartwood.Durability;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.StoreListener;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.soak.SoakSample.Latency;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.LongAdder;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.Recorder;
+
+/**
+ * The process that loads until it is killed. Each thread makes the writes of its own history, reads its keys and knows what they
+ * must hold, and after each write notes how far it came. What it reads wrong ends the process.
+ */
+final class SoakLoad {
+    static final int THREADS = 4;
+    private static final int CALLS_PER_SYNC = 500;
+    private static final long SAMPLE_NANOS = 1_000_000_000L;
+
+    private final KeyValueStore store;
+    private final Path directory;
+    private final long seed;
+    private final LongAdder calls = new LongAdder();
+    private final Recorder writes = new Recorder(3);
+    private final Recorder reads = new Recorder(3);
+
+    private SoakLoad(KeyValueStore store, Path directory, long seed) {
+        this.store = store;
+        this.directory = directory;
+        this.seed = seed;
+    }
+
+    static StoreOptions options() {
+        StoreListener listener = new StoreListener() {
+            @Override
+            public void corruption(CorruptionEvent event) {
+                fail(new AssertionError(event.toString()));
+            }
+        };
+        return StoreOptions.builder()
+                .memory(ByteSize.mib(32))
+                .workers(2)
+                .scrubPerSecond(ByteSize.mib(2))
+                .listener(listener)
+                .build();
+    }
+
+    static Path progress(Path directory, int thread) {
+        return directory.resolveSibling("progress" + thread);
+    }
+
+    static Path samples(Path directory) {
+        return directory.resolveSibling("samples");
+    }
+
+    private static void fail(Throwable failure) {
+        failure.printStackTrace();
+        Runtime.getRuntime().halt(3);
+    }
+
+    /** Arguments: the directory, the seed, and for each thread the first write. */
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Path directory = Path.of(args[0]);
+        long seed = Long.parseLong(args[1]);
+        SoakLoad load = new SoakLoad(Heartwood.open(directory, options()), directory, seed);
+        for (int t = 0; t < THREADS; t++) {
+            int thread = t;
+            long first = Long.parseLong(args[2 + t]);
+            Thread.ofPlatform().start(() -> {
+                try {
+                    load.load(thread, first);
+                } catch (Throwable e) {
+                    fail(e);
+                }
+            });
+        }
+        load.sample();
+    }
+
+    private void load(int thread, long first) throws IOException {
+        SoakHistory history = new SoakHistory(seed, thread);
+        SplittableRandom random = new SplittableRandom();
+        long done = first;
+        try (RandomAccessFile progress = new RandomAccessFile(progress(directory, thread).toFile(), "rw")) {
+            byte[] number = new byte[Long.BYTES];
+            for (long call = 1; ; call++) {
+                long started = System.nanoTime();
+                int kind = random.nextInt(20);
+                if (kind < 10) {
+                    long end = history.endOfCall(done);
+                    write(history, done, end, call % CALLS_PER_SYNC == 0 ? Durability.SYNC : Durability.BUFFERED);
+                    writes.recordValue((System.nanoTime() - started) / 1000);
+                    done = end;
+                    ByteBuffer.wrap(number).putLong(done);
+                    progress.seek(0);
+                    progress.write(number);
+                } else {
+                    SoakHistory.State state = history.after(done);
+                    if (kind < 19) {
+                        int key = random.nextInt(SoakHistory.KEYS);
+                        byte[] found = store.get(history.keyBytes(key));
+                        reads.recordValue((System.nanoTime() - started) / 1000);
+                        expect(key, state.value(key), found);
+                    } else {
+                        scan(history, state, random.nextInt(SoakHistory.KEYS));
+                    }
+                }
+                calls.increment();
+            }
+        }
+    }
+
+    private void write(SoakHistory history, long from, long to, Durability level) {
+        if (to == from + 1) {
+            byte[] key = history.keyBytes(history.keyOf(from));
+            byte[] value = history.valueOf(from);
+            if (value == null) {
+                store.delete(key, level);
+            } else {
+                store.put(key, value, level);
+            }
+            return;
+        }
+        try (WriteBatch batch = store.newBatch()) {
+            for (long write = from; write < to; write++) {
+                byte[] key = history.keyBytes(history.keyOf(write));
+                byte[] value = history.valueOf(write);
+                if (value == null) {
+                    batch.delete(key);
+                } else {
+                    batch.put(key, value);
+                }
+            }
+            store.write(batch, level);
+        }
+    }
+
+    /** Fifty keys in a row, those that are not there included. */
+    private void scan(SoakHistory history, SoakHistory.State state, int from) {
+        int to = Math.min(SoakHistory.KEYS, from + 50);
+        KeyRange range = KeyRange.between(history.keyBytes(from), history.keyBytes(to));
+        try (Snapshot snapshot = store.snapshot();
+                Cursor cursor = snapshot.cursor(range)) {
+            int next = from;
+            while (cursor.next()) {
+                int key = history.keyOf(cursor.key());
+                for (; next < key; next++) {
+                    expect(next, state.value(next), null);
+                }
+                expect(key, state.value(key), cursor.value());
+                next++;
+            }
+            for (; next < to; next++) {
+                expect(next, state.value(next), null);
+            }
+        }
+    }
+
+    private static void expect(int key, byte[] expected, byte[] found) {
+        if (!Arrays.equals(expected, found)) {
+            throw new AssertionError("key " + key + ": expected " + text(expected) + ", found " + text(found));
+        }
+    }
+
+    private static String text(byte[] value) {
+        return value == null ? "nothing" : value.length + " bytes of write " + ByteBuffer.wrap(value).getLong();
+    }
+
+    /** Says every second how it goes. */
+    private void sample() throws IOException, InterruptedException {
+        List<String> line = new ArrayList<>();
+        long before = System.nanoTime();
+        while (true) {
+            Thread.sleep(SAMPLE_NANOS / 1_000_000);
+            long now = System.nanoTime();
+            SoakSample sample = new SoakSample(
+                    (now - before) / 1e9,
+                    calls.sumThenReset(),
+                    latency(writes),
+                    latency(reads),
+                    SoakSample.residentBytes(),
+                    SoakSample.openDescriptors(),
+                    store.stats().diskBytes());
+            before = now;
+            line.add(sample.toLine());
+            Files.write(samples(directory), line, StandardCharsets.US_ASCII, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            line.clear();
+        }
+    }
+
+    private static Latency latency(Recorder recorder) {
+        Histogram taken = recorder.getIntervalHistogram();
+        return new Latency(
+                taken.getValueAtPercentile(50),
+                taken.getValueAtPercentile(99),
+                taken.getValueAtPercentile(99.9),
+                taken.getMaxValue());
+    }
+}
