@@ -15,14 +15,13 @@ import dev.heartwood.soak.SoakSample.Latency;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
@@ -34,7 +33,6 @@ import org.HdrHistogram.Recorder;
 final class SoakLoad {
     static final int THREADS = 4;
     private static final int CALLS_PER_SYNC = 500;
-    private static final long SAMPLE_NANOS = 1_000_000_000L;
 
     private final KeyValueStore store;
     private final Path directory;
@@ -42,6 +40,7 @@ final class SoakLoad {
     private final LongAdder calls = new LongAdder();
     private final Recorder writes = new Recorder(3);
     private final Recorder reads = new Recorder(3);
+    private long sampledNanos = System.nanoTime();
 
     private SoakLoad(KeyValueStore store, Path directory, long seed) {
         this.store = store;
@@ -78,7 +77,7 @@ final class SoakLoad {
     }
 
     /** Arguments: the directory, the seed, and for each thread the first write. */
-    public static void main(String[] args) throws IOException, InterruptedException {
+    public static void main(String[] args) {
         Path directory = Path.of(args[0]);
         long seed = Long.parseLong(args[1]);
         SoakLoad load = new SoakLoad(Heartwood.open(directory, options()), directory, seed);
@@ -93,7 +92,7 @@ final class SoakLoad {
                 }
             });
         }
-        load.sample();
+        Executors.newSingleThreadScheduledExecutor().scheduleAtFixedRate(load::sample, 1, 1, TimeUnit.SECONDS);
     }
 
     private void load(int thread, long first) throws IOException {
@@ -185,25 +184,23 @@ final class SoakLoad {
         return value == null ? "nothing" : value.length + " bytes of write " + ByteBuffer.wrap(value).getLong();
     }
 
-    /** Says every second how it goes. */
-    private void sample() throws IOException, InterruptedException {
-        List<String> line = new ArrayList<>();
-        long before = System.nanoTime();
-        while (true) {
-            Thread.sleep(SAMPLE_NANOS / 1_000_000);
+    /** Says how it went since it was last asked. */
+    private void sample() {
+        try {
             long now = System.nanoTime();
             SoakSample sample = new SoakSample(
-                    (now - before) / 1e9,
+                    (now - sampledNanos) / 1e9,
                     calls.sumThenReset(),
                     latency(writes),
                     latency(reads),
                     SoakSample.residentBytes(),
                     SoakSample.openDescriptors(),
                     store.stats().diskBytes());
-            before = now;
-            line.add(sample.toLine());
-            Files.write(samples(directory), line, StandardCharsets.US_ASCII, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-            line.clear();
+            sampledNanos = now;
+            Files.writeString(
+                    samples(directory), sample.toLine() + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (Throwable e) {
+            fail(e);
         }
     }
 
