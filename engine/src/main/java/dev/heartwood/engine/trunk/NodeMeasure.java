@@ -51,6 +51,20 @@ final class NodeMeasure {
         return entries == 0 ? 0 : tombstones / entries;
     }
 
+    /**
+     * Entries of a leaf's runs that entries of other runs supersede, for each one that none does; the filters tell, of runs that
+     * share one.
+     */
+    static double supersededShare(TrunkNode leaf) {
+        long superseded = 0;
+        long distinct = 0;
+        for (Bundle bundle : leaf.bundles()) {
+            superseded += bundle.maplet().duplicateEntries();
+            distinct += bundle.maplet().distinctKeys();
+        }
+        return distinct == 0 ? 0 : (double) superseded / distinct;
+    }
+
     /** Bytes of a node's runs within its keys, also of what has moved on. */
     static long bytes(TrunkNode node, Span span) {
         return sum(node, 0, span, false);

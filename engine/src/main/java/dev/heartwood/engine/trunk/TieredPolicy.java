@@ -26,6 +26,15 @@ final class TieredPolicy implements CompactionPolicy {
     /** Space of a leaf's runs that no node needs, beside what it does need, that is left alone. */
     private static final double DEAD_SHARE_MAX = 0.125;
 
+    /**
+     * Superseded entries of a leaf for each one that is not, that are left alone: so a leaf that is written again and again takes about
+     * twice its space, at the price of writing each entry once more.
+     */
+    private static final double SUPERSEDED_SHARE_MAX = 1;
+
+    /** The same while somebody waits for space. */
+    private static final double SUPERSEDED_SHARE_SETTLED = 0.05;
+
     /** Runs a leaf may have when no two share a key: a read of a key looks into one of them at most. */
     private static final int DISJOINT_RUNS_MAX = 32;
 
@@ -71,7 +80,8 @@ final class TieredPolicy implements CompactionPolicy {
             runFrom = tierStart(node, runsFrom, span, runFrom == runTo ? runTo : runFrom, runsMax);
         }
         boolean rewrite = bundlesFrom == 0
-                && (urge.isQuiet() && isPaidFor(node, span, live)
+                && (node.isLeaf() && isMostlySuperseded(node, live, urge)
+                        || urge.isQuiet() && isPaidFor(node, span, live)
                         || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage));
         if (rewrite) {
             runFrom = 0;
@@ -154,6 +164,12 @@ final class TieredPolicy implements CompactionPolicy {
         return live > 1
                 && node.scans() > SCANS_MIN
                 && node.scans() * (live - 1L) * BYTES_PER_SPARED_RUN > NodeMeasure.bytes(node, span);
+    }
+
+    /** Whether runs of a leaf hold the same keys too often; versions that one run has are all still seen by somebody. */
+    private static boolean isMostlySuperseded(TrunkNode leaf, int live, Urge urge) {
+        double most = urge == Urge.SETTLING ? SUPERSEDED_SHARE_SETTLED : SUPERSEDED_SHARE_MAX;
+        return live > 1 && NodeMeasure.supersededShare(leaf) > most;
     }
 
     /** Whether a full merge of a leaf would remove enough: tombstones, or space nobody reads. */

@@ -66,6 +66,30 @@ class TrunkCostTest {
         }
     }
 
+    /** Every run of a leaf held most keys of the leaf once more: up to twenty versions of a key that one was enough of. */
+    @Test
+    void whatIsOverwrittenForEverTakesAFewTimesItsSpace() {
+        int keys = 6000;
+        for (TrunkPolicies policies : TrunkPolicies.values()) {
+            try (TrunkFixture tree = new TrunkFixture(SHAPE, policies, null)) {
+                SplittableRandom random = new SplittableRandom(SEED);
+                Keys overwritten = () -> String.format("%012d", random.nextInt(keys));
+                long packed = load(tree, MEMTABLES, VALUE_BYTES, overwritten);
+                double most = 0;
+                for (int i = 0; i < MEMTABLES; i++) {
+                    packed += load(tree, 1, VALUE_BYTES, overwritten);
+                    TreeSummary summary = TreeSummary.of(tree.trunk);
+                    most = Math.max(most, (double) summary.entries() / keys);
+                }
+                String found = policies + ": up to " + most + " entries for each key, write amplification "
+                        + tree.writeAmplification(packed) + RERUN;
+                assertTrue(most < 3, found);
+                assertTrue(tree.writeAmplification(packed) < 8, found);
+                tree.releaseAll();
+            }
+        }
+    }
+
     /** Samples were cut to 48 bytes: keys that share that many were all alike, and their leaf could never split. */
     @Test
     void leavesSplitHoweverLongThePrefixThatKeysShare() {
