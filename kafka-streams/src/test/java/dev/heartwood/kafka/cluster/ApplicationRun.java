@@ -1,11 +1,12 @@
 package dev.heartwood.kafka.cluster;
 
-import dev.heartwood.kafka.HeartwoodDslStoreSuppliers;
+import dev.heartwood.kafka.cluster.Counters.Counter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
@@ -13,33 +14,50 @@ import org.apache.kafka.streams.StreamsConfig;
 
 /** The demonstration's application on one kind of store, through its starts, its kill and its ends. */
 final class ApplicationRun implements AutoCloseable {
-    private static final long LOOK_MILLIS = 100;
+    private static final long LOOK_MILLIS = 50;
+    private static final String HEAP = "256m";
+    /** Stores in memory lie on the heap. */
+    private static final String HEAP_WITH_STATE = "1g";
 
     private final Admin admin;
-    private final String stores;
+    private final Setup setup;
     private final Path output;
     private final Path configuration;
+    private final Counters counters;
     private ChildProcess process;
     private int saidBefore;
 
-    ApplicationRun(Broker broker, String stores, Path state, String memory) {
+    /**
+     * What is run.
+     *
+     * @param kind the stores it uses
+     * @param workload what it does
+     * @param name its name, as the consumer group's
+     * @param state the directory of its state; other files of it lie beside that
+     * @param configs more of its configuration
+     */
+    record Setup(StoreKind kind, Workload workload, String name, Path state, Map<String, String> configs) {}
+
+    ApplicationRun(Broker broker, Setup setup) {
         this.admin = broker.admin();
-        this.stores = stores;
-        output = state.resolveSibling(stores + ".out");
-        configuration = state.resolveSibling(stores + ".properties");
+        this.setup = setup;
+        output = beside("out");
+        configuration = beside("properties");
+        Path file = beside("counters");
+        counters = Counters.open(file);
         Properties properties = new Properties();
-        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, stores);
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, setup.name());
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, broker.address());
-        properties.put(StreamsConfig.STATE_DIR_CONFIG, state.toString());
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, setup.state().toString());
         properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "500");
+        // Or what is measured would be the record cache, which is the same for all stores.
         properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, "0");
         properties.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
         properties.put(StreamsConfig.consumerPrefix("session.timeout.ms"), "6000");
-        if (stores.equals("heartwood")) {
-            properties.put(
-                    StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, HeartwoodDslStoreSuppliers.class.getName());
-            properties.put("heartwood.memory.max.bytes", memory);
-        }
+        properties.put(StreamsConfig.mainConsumerPrefix("interceptor.classes"), CommitCounter.class.getName());
+        properties.put(Counters.FILE, file.toString());
+        setup.kind().configure(properties);
+        properties.putAll(setup.configs());
         try (var out = Files.newOutputStream(configuration)) {
             properties.store(out, null);
         } catch (IOException e) {
@@ -47,36 +65,65 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
-    void start() {
-        saidBefore = process == null ? 0 : process.said().length();
-        process = ChildProcess.start(
-                output, "256m", Application.class.getName(), List.of(configuration.toString(), Workload.TABLE.name()));
+    private Path beside(String suffix) {
+        return setup.state().resolveSibling(setup.name() + "." + suffix);
     }
 
-    /** What a start restored. */
-    record Restored(long records, long millis) {}
+    Path state() {
+        return setup.state();
+    }
 
-    /** Waits until the application has committed so many records of its input, and shows how far it is. */
+    void start() {
+        saidBefore = process == null ? 0 : process.said().length();
+        counters.begin();
+        process = ChildProcess.start(
+                output,
+                setup.kind() == StoreKind.IN_MEMORY ? HEAP_WITH_STATE : HEAP,
+                Application.class.getName(),
+                List.of(configuration.toString(), setup.workload().name()));
+    }
+
+    /** How many records had been processed at some time, and the processor time that its stream thread had taken. */
+    record Moment(long records, long nanos, long streamNanos) {
+        long perSecondSince(Moment begin) {
+            return (records - begin.records) * 1_000_000_000L / Math.max(1, nanos - begin.nanos);
+        }
+
+        long streamNanosPerRecordSince(Moment begin) {
+            return (streamNanos - begin.streamNanos) / Math.max(1, records - begin.records);
+        }
+    }
+
+    /** How far it is. */
+    Moment now() {
+        return new Moment(counters.get(Counter.PROCESSED), System.nanoTime(), counters.get(Counter.STREAM_NANOS));
+    }
+
+    /** Waits until it has processed so many records since its start, and shows how far it is. */
+    void awaitProcessed(long records) {
+        while (counters.get(Counter.PROCESSED) < records) {
+            look();
+            show(counters.get(Counter.PROCESSED));
+        }
+    }
+
+    /** Waits until it has committed so many records of its input. */
     void awaitConsumed(long records) {
         long consumed = consumed();
         while (consumed < records) {
             look();
             consumed = consumed();
-            System.out.printf("\r%-10s %,d of %,d records ", stores, consumed, records);
-            System.out.flush();
+            show(consumed);
         }
-        clearLine();
     }
 
-    private static void clearLine() {
-        System.out.print("\r" + " ".repeat(60) + "\r");
-        System.out.flush();
+    private void show(long records) {
+        ProgressLine.show("%-10s %,d records", setup.kind(), records);
     }
 
-    /** How many records of its input the application has committed. */
-    long consumed() {
+    private long consumed() {
         try {
-            return admin.listConsumerGroupOffsets(stores).partitionsToOffsetAndMetadata().get().entrySet().stream()
+            return admin.listConsumerGroupOffsets(setup.name()).partitionsToOffsetAndMetadata().get().entrySet().stream()
                     .filter(entry -> entry.getKey().topic().equals(Workload.LEFT) && entry.getValue() != null)
                     .mapToLong(entry -> entry.getValue().offset())
                     .sum();
@@ -87,8 +134,15 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
-    /** Waits until the application runs after its last start; returns what it has restored. */
-    Restored awaitRestored() {
+    /** What a start restored. */
+    record Restored(long records, long millis) {
+        long perSecond() {
+            return records * 1_000 / Math.max(1, millis);
+        }
+    }
+
+    /** Waits until it runs after its last start; returns what it has restored. */
+    Restored awaitRunning() {
         while (true) {
             String said = process.said().substring(saidBefore);
             int running = said.lastIndexOf(Application.RUNNING);
@@ -109,6 +163,19 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
+    /** The most records it has processed between two commits, or since the last one. */
+    long commitIntervalMax() {
+        return Math.max(
+                counters.get(Counter.COMMIT_INTERVAL_MAX),
+                counters.get(Counter.PROCESSED) - counters.get(Counter.COMMITTED));
+    }
+
+    /** The most that its stores have used of their budget; 0 when they have none. */
+    long budgetUsedMaxMib() {
+        return counters.get(Counter.MEMORY_USED_MAX) >> 20;
+    }
+
+    /** The peak of the process's resident memory. */
     long memoryPeakMib() {
         try {
             return Files.readAllLines(Path.of("/proc/" + process.id() + "/status")).stream()
