@@ -37,10 +37,7 @@ public final class Application {
         }
         String file = properties.getProperty(Counters.FILE);
         Counters counters = file == null ? null : Counters.open(Path.of(file));
-        Runnable count = () -> {};
-        if (counters != null) {
-            count = () -> counters.increment(Counters.Counter.PROCESSED);
-        }
+        Runnable count = counters == null ? () -> {} : () -> counters.increment(Counters.Counter.PROCESSED);
         Workload workload = Workload.valueOf(arguments[1]);
         KafkaStreams streams = new KafkaStreams(topology(workload, properties, count), properties);
         RestoreTime restored = new RestoreTime();
@@ -70,6 +67,7 @@ public final class Application {
         }
     }
 
+    /** Processor time that the stream threads of this process have taken. */
     private static long streamNanos() {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))

@@ -8,8 +8,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import java.util.concurrent.ExecutionException;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.streams.StreamsConfig;
 
 /** The demonstration's application on one kind of store, through its starts, its kill and its ends. */
@@ -19,7 +17,6 @@ final class ApplicationRun implements AutoCloseable {
     /** Stores in memory lie on the heap. */
     private static final String HEAP_WITH_STATE = "1g";
 
-    private final Admin admin;
     private final Setup setup;
     private final Path output;
     private final Path configuration;
@@ -39,7 +36,6 @@ final class ApplicationRun implements AutoCloseable {
     record Setup(StoreKind kind, Workload workload, String name, Path state, Map<String, String> configs) {}
 
     ApplicationRun(Broker broker, Setup setup) {
-        this.admin = broker.admin();
         this.setup = setup;
         output = beside("out");
         configuration = beside("properties");
@@ -69,6 +65,11 @@ final class ApplicationRun implements AutoCloseable {
         return setup.state().resolveSibling(setup.name() + "." + suffix);
     }
 
+    StoreKind kind() {
+        return setup.kind();
+    }
+
+    /** The directory of its state. */
     Path state() {
         return setup.state();
     }
@@ -96,42 +97,12 @@ final class ApplicationRun implements AutoCloseable {
 
     /** How far it is. */
     Moment now() {
-        return new Moment(counters.get(Counter.PROCESSED), System.nanoTime(), counters.get(Counter.STREAM_NANOS));
+        return new Moment(processed(), System.nanoTime(), counters.get(Counter.STREAM_NANOS));
     }
 
-    /** Waits until it has processed so many records since its start, and shows how far it is. */
-    void awaitProcessed(long records) {
-        while (counters.get(Counter.PROCESSED) < records) {
-            look();
-            show(counters.get(Counter.PROCESSED));
-        }
-    }
-
-    /** Waits until it has committed so many records of its input. */
-    void awaitConsumed(long records) {
-        long consumed = consumed();
-        while (consumed < records) {
-            look();
-            consumed = consumed();
-            show(consumed);
-        }
-    }
-
-    private void show(long records) {
-        ProgressLine.show("%-10s %,d records", setup.kind(), records);
-    }
-
-    private long consumed() {
-        try {
-            return admin.listConsumerGroupOffsets(setup.name()).partitionsToOffsetAndMetadata().get().entrySet().stream()
-                    .filter(entry -> entry.getKey().topic().equals(Workload.LEFT) && entry.getValue() != null)
-                    .mapToLong(entry -> entry.getValue().offset())
-                    .sum();
-        } catch (ExecutionException e) {
-            return 0;
-        } catch (InterruptedException e) {
-            throw new IllegalStateException("interrupted", e);
-        }
+    /** How many records it has processed since its start. */
+    long processed() {
+        return counters.get(Counter.PROCESSED);
     }
 
     /** What a start restored. */
@@ -156,8 +127,8 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
-    /** Leaves the processors to what is measured before the next look. */
-    private void look() {
+    /** Leaves the processors to what is measured for a little while; fails when the application has ended. */
+    void look() {
         if (process.endsWithin(LOOK_MILLIS)) {
             throw new IllegalStateException("the application has ended: " + process.said());
         }
@@ -201,6 +172,5 @@ final class ApplicationRun implements AutoCloseable {
         if (process != null) {
             process.close();
         }
-        admin.close();
     }
 }

@@ -3,12 +3,11 @@ package dev.heartwood.kafka.cluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * A broker and a small application, on Heartwood, on Kafka Streams' own RocksDB stores and on its stores in memory: how fast each
+ * A broker and a small application, on Heartwood, on Kafka Streams' own RocksDB stores and on its stores in memory, side by side: how fast each
  * processes, how fast it restores, how much it replays after a kill, and what it takes of memory and disk. Once with state
  * within Heartwood's memory, once with more, and once with a hundred stores.
  */
@@ -87,9 +86,8 @@ public final class Demo {
         System.out.printf(
                 "%n%s: %,d records of %,d keys, %,d MiB; %s=%s%n%n",
                 title, options.records, input.keys(), input.stateBytes() >> 20, MEMORY_KEY, memory);
-        Map<StoreKind, Comparison.Result> results = new EnumMap<>(StoreKind.class);
-        new Comparison(directory.resolve("state"), input, options.records, Map.of(MEMORY_KEY, memory))
-                .run(results::put);
+        Map<StoreKind, Comparison.Result> results =
+                new Comparison(directory.resolve("state"), input, options.records, Map.of(MEMORY_KEY, memory)).run();
         System.out.printf("%-36s", "");
         results.keySet().forEach(kind -> System.out.printf("%12s", kind));
         System.out.printf("%30s%n", "Heartwood / RocksDB");

@@ -39,7 +39,10 @@ record ManyStores(Path directory, DemoInput input, String memory) {
         try (ApplicationRun application = new ApplicationRun(
                 broker, new ApplicationRun.Setup(kind, Workload.TABLES, name, directory.resolve(name), configs))) {
             application.start();
-            application.awaitProcessed(records);
+            while (application.processed() < records) {
+                application.look();
+                ProgressLine.show("%s %,d records", kind, application.processed());
+            }
             ProgressLine.clear();
             System.out.printf("%-12s peak memory of the process %,d MiB", kind, application.memoryPeakMib());
             if (kind == StoreKind.HEARTWOOD) {
