@@ -30,7 +30,11 @@ public final class HeartwoodStoreConfig {
     /** How the device is driven: {@code auto}, {@code uring}, {@code posix} or {@code jnr}. Default {@code auto}. */
     public static final String DEVICE = PREFIX + "device";
 
-    /** Whether files are read and written past the operating system's cache: {@code direct} or {@code buffered}. Default direct. */
+    /**
+     * Whether files are read and written through the operating system's cache, which lies outside the memory of {@link
+     * #MEMORY_MAX_BYTES} and gives way to others, or past it: {@code buffered} or {@code direct}. Default buffered, as the files of
+     * Kafka Streams' own stores are.
+     */
     public static final String IO_MODE = PREFIX + "io.mode";
 
     /** The size at which a memtable of a store is sealed. Default 0: an eighth of the memory, 1 to 64 MiB. */
@@ -63,7 +67,7 @@ public final class HeartwoodStoreConfig {
      */
     public static HeartwoodStoreConfig of(Map<String, ?> configs) {
         EnvironmentOptions.Builder environment = EnvironmentOptions.builder();
-        StoreOptions.Builder store = StoreOptions.builder();
+        StoreOptions.Builder store = StoreOptions.builder().ioMode(StoreOptions.IoMode.BUFFERED);
         configs.forEach((key, value) -> {
             if (key.startsWith(PREFIX)) {
                 if (!KEYS.contains(key)) {

@@ -46,10 +46,10 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
 
     /** Sessions of all keys that end within the bounds. */
     KeyValueIterator<Windowed<Bytes>, byte[]> ending(long earliestEnd, long latestEnd) {
-        SegmentRange range = range(null, null, earliestEnd, latestEnd, Long.MAX_VALUE);
-        return range.timeTo() < range.timeFrom() ? new EmptyIterator<>() : sessions(range, Direction.FORWARD);
+        return sessions(range(null, null, earliestEnd, latestEnd, Long.MAX_VALUE), Direction.FORWARD);
     }
 
+    /** The range; an open end is where the data ends, so that no segment is looked for that is not there. */
     private SegmentRange range(Bytes keyFrom, Bytes keyTo, long endFrom, long endTo, long startTo) {
         return new SegmentRange(
                 SegmentKeys.SESSION,
@@ -57,11 +57,14 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
                 keyFrom == null ? null : keyFrom.get(),
                 keyTo == null ? null : keyTo.get(),
                 Math.max(endFrom, store.liveFrom()),
-                endTo,
+                Math.min(endTo, store.table().dataUpTo()),
                 startTo);
     }
 
     private KeyValueIterator<Windowed<Bytes>, byte[]> sessions(SegmentRange range, Direction direction) {
+        if (range.timeTo() < range.timeFrom()) {
+            return new EmptyIterator<>();
+        }
         TableReader reader = reader();
         Supplier<Cursor> opening = () -> reader.cursor(range.tableRange());
         return reader.opened(new Sessions(store.name(), opening, range, direction));

@@ -55,6 +55,7 @@ final class StateTable implements TableReader, AutoCloseable {
     private volatile long writtenBytes;
     private volatile long streamTime;
     private volatile long ownEntries;
+    private final boolean openedAhead;
     private boolean ahead;
 
     /** What {@link TableOpener} found and made. */
@@ -76,7 +77,8 @@ final class StateTable implements TableReader, AutoCloseable {
         mode = parts.mode();
         committed = parts.committed();
         afterClose = parts.afterClose();
-        ahead = parts.isAhead();
+        openedAhead = parts.isAhead();
+        ahead = openedAhead;
         ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
@@ -108,6 +110,11 @@ final class StateTable implements TableReader, AutoCloseable {
     /** The largest timestamp seen, or -1. */
     long streamTime() {
         return streamTime;
+    }
+
+    /** No data has a timestamp after this; {@link Long#MAX_VALUE} while a killed process may have left data of an unknown one. */
+    long dataUpTo() {
+        return openedAhead ? Long.MAX_VALUE : streamTime;
     }
 
     /** Raises the largest timestamp seen. Belongs to the writer. */

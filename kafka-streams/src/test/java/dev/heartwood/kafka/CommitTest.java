@@ -17,6 +17,8 @@ import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
+import org.apache.kafka.streams.kstream.Windowed;
+import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.query.Position;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
@@ -105,6 +107,32 @@ class CommitTest {
         assertEquals("v", get(store, "k"));
         assertEquals(1L, store.committedOffset(StoreContext.CHANGELOG));
         store.close();
+    }
+
+    /** The commit does not know how late these are, so a search must not end at the stream time that it recorded. */
+    @Test
+    void underAtLeastOnceSessionsThatWereNotCommittedAreFound() {
+        HeartwoodSessionStore store = sessions();
+        Bytes key = Bytes.wrap("k".getBytes());
+        store.put(new Windowed<>(key, new SessionWindow(0, 1)), new byte[] {1});
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.put(new Windowed<>(key, new SessionWindow(50_000, 50_001)), new byte[] {2});
+        store.close();
+        store = sessions();
+        int found = 0;
+        try (KeyValueIterator<Windowed<Bytes>, byte[]> sessions = store.findSessions(key, 0, Long.MAX_VALUE)) {
+            while (sessions.hasNext()) {
+                sessions.next();
+                found++;
+            }
+        }
+        assertEquals(2, found);
+        store.close();
+    }
+
+    private HeartwoodSessionStore sessions() {
+        return new StoreContext(directory.path(), Map.of())
+                .open(HeartwoodSessionStore.of("sessions", ValueFormat.PLAIN, 100_000, 10_000));
     }
 
     /** Writes of at-least-once processing after its last commit have no way back. */

@@ -5,12 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.testkit.TestDirectory;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -22,43 +20,13 @@ class LeakTest {
     private static final int WARM_CYCLES = 20;
     private static final int STORES = 100;
 
-    /** What the process holds that a leak would add to. */
-    private record Held(long descriptors, long mappings, long threads) {
-        static Held now() throws IOException {
-            try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"));
-                    Stream<Path> threads = Files.list(Path.of("/proc/self/task"));
-                    Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
-                long ofStores = mappings.filter(line -> line.contains("log-") || line.contains(".hw")).count();
-                long open = descriptors.filter(Held::isOfStore).count();
-                return new Held(open, ofStores, threads.filter(Held::isWorker).count());
-            }
-        }
-
-        private static boolean isOfStore(Path descriptor) {
-            try {
-                String target = Files.readSymbolicLink(descriptor).toString();
-                return target.contains("/heartwood") || target.contains("io_uring");
-            } catch (IOException e) {
-                return false;
-            }
-        }
-
-        private static boolean isWorker(Path thread) {
-            try {
-                return Files.readString(thread.resolve("comm")).startsWith("heartwood");
-            } catch (IOException e) {
-                return false;
-            }
-        }
-    }
-
     @Test
     void aThousandCyclesLeaveNothingBehind() throws IOException {
         try (TestDirectory directory = new TestDirectory("leak")) {
             StreamsMetricsImpl metrics = StoreContext.metrics();
             StoreContext context = new StoreContext(directory.path(), Map.of(), metrics);
             int metricsBefore = metrics.metrics().size();
-            Held before = Held.now();
+            HeldResources before = HeldResources.now();
             for (int i = 0; i < WARM_CYCLES + CYCLES; i++) {
                 KeyValueStore<Bytes, byte[]> store =
                         context.open(HeartwoodStores.persistentKeyValueStore("s" + i % 3).get());
@@ -68,7 +36,7 @@ class LeakTest {
                 store.commit(Map.of(StoreContext.CHANGELOG, (long) i));
                 store.close();
             }
-            assertEquals(before, Held.now());
+            assertEquals(before, HeldResources.now());
             assertEquals(0, SharedEnvironment.openCount());
             assertEquals(metricsBefore, metrics.metrics().size(), "gauges go with their store");
         }

@@ -1,45 +1,59 @@
 package dev.heartwood.kafka.cluster;
 
-import dev.heartwood.kafka.HeartwoodDslStoreSuppliers;
+import dev.heartwood.kafka.cluster.Counters.Counter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
-import java.util.concurrent.ExecutionException;
-import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.streams.StreamsConfig;
 
 /** The demonstration's application on one kind of store, through its starts, its kill and its ends. */
 final class ApplicationRun implements AutoCloseable {
-    private static final long LOOK_MILLIS = 100;
+    private static final long LOOK_MILLIS = 50;
+    private static final String HEAP = "256m";
+    /** Stores in memory lie on the heap. */
+    private static final String HEAP_WITH_STATE = "1g";
 
-    private final Admin admin;
-    private final String stores;
+    private final Setup setup;
     private final Path output;
     private final Path configuration;
+    private final Counters counters;
     private ChildProcess process;
     private int saidBefore;
 
-    ApplicationRun(Broker broker, String stores, Path state, String memory) {
-        this.admin = broker.admin();
-        this.stores = stores;
-        output = state.resolveSibling(stores + ".out");
-        configuration = state.resolveSibling(stores + ".properties");
+    /**
+     * What is run.
+     *
+     * @param kind the stores it uses
+     * @param workload what it does
+     * @param name its name, as the consumer group's
+     * @param state the directory of its state; other files of it lie beside that
+     * @param configs more of its configuration
+     */
+    record Setup(StoreKind kind, Workload workload, String name, Path state, Map<String, String> configs) {}
+
+    ApplicationRun(Broker broker, Setup setup) {
+        this.setup = setup;
+        output = beside("out");
+        configuration = beside("properties");
+        Path file = beside("counters");
+        counters = Counters.open(file);
         Properties properties = new Properties();
-        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, stores);
+        properties.put(StreamsConfig.APPLICATION_ID_CONFIG, setup.name());
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, broker.address());
-        properties.put(StreamsConfig.STATE_DIR_CONFIG, state.toString());
+        properties.put(StreamsConfig.STATE_DIR_CONFIG, setup.state().toString());
         properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, "500");
+        // Or what is measured would be the record cache, which is the same for all stores.
         properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, "0");
         properties.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
         properties.put(StreamsConfig.consumerPrefix("session.timeout.ms"), "6000");
-        if (stores.equals("heartwood")) {
-            properties.put(
-                    StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, HeartwoodDslStoreSuppliers.class.getName());
-            properties.put("heartwood.memory.max.bytes", memory);
-        }
+        properties.put(StreamsConfig.mainConsumerPrefix("interceptor.classes"), CommitCounter.class.getName());
+        properties.put(Counters.FILE, file.toString());
+        setup.kind().configure(properties);
+        properties.putAll(setup.configs());
         try (var out = Files.newOutputStream(configuration)) {
             properties.store(out, null);
         } catch (IOException e) {
@@ -47,48 +61,59 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
+    private Path beside(String suffix) {
+        return setup.state().resolveSibling(setup.name() + "." + suffix);
+    }
+
+    StoreKind kind() {
+        return setup.kind();
+    }
+
+    /** The directory of its state. */
+    Path state() {
+        return setup.state();
+    }
+
     void start() {
         saidBefore = process == null ? 0 : process.said().length();
+        counters.begin();
         process = ChildProcess.start(
-                output, "256m", Application.class.getName(), List.of(configuration.toString(), Workload.TABLE.name()));
+                output,
+                setup.kind() == StoreKind.IN_MEMORY ? HEAP_WITH_STATE : HEAP,
+                Application.class.getName(),
+                List.of(configuration.toString(), setup.workload().name()));
+    }
+
+    /** How many records had been processed at some time, and the processor time that its stream thread had taken. */
+    record Moment(long records, long nanos, long streamNanos) {
+        long perSecondSince(Moment begin) {
+            return (records - begin.records) * 1_000_000_000L / Math.max(1, nanos - begin.nanos);
+        }
+
+        long streamNanosPerRecordSince(Moment begin) {
+            return (streamNanos - begin.streamNanos) / Math.max(1, records - begin.records);
+        }
+    }
+
+    /** How far it is. */
+    Moment now() {
+        return new Moment(processed(), System.nanoTime(), counters.get(Counter.STREAM_NANOS));
+    }
+
+    /** How many records it has processed since its start. */
+    long processed() {
+        return counters.get(Counter.PROCESSED);
     }
 
     /** What a start restored. */
-    record Restored(long records, long millis) {}
-
-    /** Waits until the application has committed so many records of its input, and shows how far it is. */
-    void awaitConsumed(long records) {
-        long consumed = consumed();
-        while (consumed < records) {
-            look();
-            consumed = consumed();
-            System.out.printf("\r%-10s %,d of %,d records ", stores, consumed, records);
-            System.out.flush();
-        }
-        clearLine();
-    }
-
-    private static void clearLine() {
-        System.out.print("\r" + " ".repeat(60) + "\r");
-        System.out.flush();
-    }
-
-    /** How many records of its input the application has committed. */
-    long consumed() {
-        try {
-            return admin.listConsumerGroupOffsets(stores).partitionsToOffsetAndMetadata().get().entrySet().stream()
-                    .filter(entry -> entry.getKey().topic().equals(Workload.LEFT) && entry.getValue() != null)
-                    .mapToLong(entry -> entry.getValue().offset())
-                    .sum();
-        } catch (ExecutionException e) {
-            return 0;
-        } catch (InterruptedException e) {
-            throw new IllegalStateException("interrupted", e);
+    record Restored(long records, long millis) {
+        long perSecond() {
+            return records * 1_000 / Math.max(1, millis);
         }
     }
 
-    /** Waits until the application runs after its last start; returns what it has restored. */
-    Restored awaitRestored() {
+    /** Waits until it runs after its last start; returns what it has restored. */
+    Restored awaitRunning() {
         while (true) {
             String said = process.said().substring(saidBefore);
             int running = said.lastIndexOf(Application.RUNNING);
@@ -102,13 +127,26 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
-    /** Leaves the processors to what is measured before the next look. */
-    private void look() {
+    /** Leaves the processors to what is measured for a little while; fails when the application has ended. */
+    void look() {
         if (process.endsWithin(LOOK_MILLIS)) {
             throw new IllegalStateException("the application has ended: " + process.said());
         }
     }
 
+    /** The most records it has processed between two commits, or since the last one. */
+    long commitIntervalMax() {
+        return Math.max(
+                counters.get(Counter.COMMIT_INTERVAL_MAX),
+                counters.get(Counter.PROCESSED) - counters.get(Counter.COMMITTED));
+    }
+
+    /** The most that its stores have used of their budget; 0 when they have none. */
+    long budgetUsedMaxMib() {
+        return counters.get(Counter.MEMORY_USED_MAX) >> 20;
+    }
+
+    /** The peak of the process's resident memory. */
     long memoryPeakMib() {
         try {
             return Files.readAllLines(Path.of("/proc/" + process.id() + "/status")).stream()
@@ -134,6 +172,5 @@ final class ApplicationRun implements AutoCloseable {
         if (process != null) {
             process.close();
         }
-        admin.close();
     }
 }

@@ -24,7 +24,7 @@ final class Broker implements AutoCloseable {
         this.address = address;
     }
 
-    /** Starts a broker that keeps everything in a directory; returns when it answers. */
+    /** Starts a broker that keeps everything in a directory and does not compact topics; returns when it answers. */
     static Broker start(Path directory) {
         try {
             int port = freePort();
@@ -51,6 +51,7 @@ final class Broker implements AutoCloseable {
                     share.coordinator.state.topic.min.isr=1
                     group.initial.rebalance.delay.ms=0
                     log.retention.ms=-1
+                    log.cleaner.backoff.ms=3600000
                     """
                             .formatted(port, controllerPort, directory.resolve("log")));
             ChildProcess format = ChildProcess.start(

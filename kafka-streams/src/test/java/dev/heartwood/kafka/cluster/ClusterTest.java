@@ -139,7 +139,7 @@ class ClusterTest {
         Properties properties = properties(directory.resolve("expected"));
         Map<String, String> answers = new TreeMap<>();
         try (TopologyTestDriver driver =
-                new TopologyTestDriver(Application.topology(Workload.MANY, properties), properties)) {
+                new TopologyTestDriver(Application.topology(Workload.MANY, properties, () -> {}), properties)) {
             Map<String, TestInputTopic<String, String>> topics = new TreeMap<>();
             INPUTS.forEach(topic -> topics.put(
                     topic, driver.createInputTopic(topic, new StringSerializer(), new StringSerializer())));

@@ -20,8 +20,8 @@ enum Workload {
     /** Word count, windowed count, session count, a stream-stream join and a foreign-key join. */
     MANY {
         @Override
-        void build(StreamsBuilder builder) {
-            KStream<String, String> left = builder.stream(LEFT, CONSUMED);
+        void build(StreamsBuilder builder, Runnable onRecord) {
+            KStream<String, String> left = builder.<String, String>stream(LEFT, CONSUMED);
             KStream<String, String> right = builder.stream(RIGHT, CONSUMED);
             KGroupedStream<String, String> words = left.groupByKey(Grouped.with(Serdes.String(), Serdes.String()));
             words.count().toStream().mapValues(String::valueOf).to("count", PRODUCED);
@@ -52,15 +52,35 @@ enum Workload {
                     .to("foreign", PRODUCED);
         }
     },
-    /** A table of the last value of each key, which is the whole state: what the demonstration measures. */
+    /** A table of the last value of each key, which is the whole state: a read and a write for each record. */
     TABLE {
         @Override
-        void build(StreamsBuilder builder) {
+        void build(StreamsBuilder builder, Runnable onRecord) {
             builder.<String, String>stream(LEFT, CONSUMED)
+                    .peek((key, value) -> onRecord.run())
                     .groupByKey(Grouped.with(Serdes.String(), Serdes.String()))
                     .reduce((before, now) -> now, Materialized.as("table"));
         }
+    },
+    /** As {@link #TABLE}, in many tables, each for some of the keys. */
+    TABLES {
+        @Override
+        void build(StreamsBuilder builder, Runnable onRecord) {
+            KStream<String, String> left = builder.<String, String>stream(LEFT, CONSUMED).peek((key, value) -> onRecord.run());
+            for (int i = 0; i < TABLES_COUNT; i++) {
+                int number = i;
+                left.filter((key, value) -> Math.floorMod(key.hashCode(), TABLES_COUNT) == number)
+                        .groupByKey(Grouped.with(Serdes.String(), Serdes.String()))
+                        .reduce((before, now) -> now, Materialized.as("table" + number));
+            }
+        }
     };
+
+    /** Partitions of the input of the demonstration; each table is a store for each of them. */
+    static final int PARTITIONS = 2;
+
+    /** The tables of {@link #TABLES}. */
+    static final int TABLES_COUNT = 50;
 
     static final String LEFT = "left";
     static final String RIGHT = "right";
@@ -69,5 +89,6 @@ enum Workload {
     private static final Consumed<String, String> CONSUMED = Consumed.with(Serdes.String(), Serdes.String());
     private static final Produced<String, String> PRODUCED = Produced.with(Serdes.String(), Serdes.String());
 
-    abstract void build(StreamsBuilder builder);
+    /** Builds the topology; the demonstration's run {@code onRecord} for each record of their input. */
+    abstract void build(StreamsBuilder builder, Runnable onRecord);
 }

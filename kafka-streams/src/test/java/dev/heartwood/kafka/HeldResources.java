@@ -1,0 +1,51 @@
+package dev.heartwood.kafka;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * How much this process holds of what a leak would add to.
+ *
+ * @param files open files and directories of stores
+ * @param rings io_uring instances; an environment keeps a few for as long as it lives
+ * @param mappings mapped files of stores
+ * @param threads background threads
+ */
+record HeldResources(long files, long rings, long mappings, long threads) {
+    static HeldResources now() throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"));
+                Stream<Path> threads = Files.list(Path.of("/proc/self/task"));
+                Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
+            long ofStores = mappings.filter(line -> line.contains("log-") || line.contains(".hw")).count();
+            List<String> open = descriptors.map(HeldResources::target).toList();
+            long files = open.stream().filter(target -> target.contains("/heartwood")).count();
+            long rings = open.stream().filter(target -> target.contains("io_uring")).count();
+            return new HeldResources(files, rings, ofStores, threads.filter(HeldResources::isWorker).count());
+        }
+    }
+
+    /** What a descriptor leads to; nothing when it has been closed meanwhile. */
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return "";
+        }
+    }
+
+    /** The same without the rings that an open environment may have made for threads that call at once. */
+    HeldResources withoutRings() {
+        return new HeldResources(files, 0, mappings, threads);
+    }
+
+    private static boolean isWorker(Path thread) {
+        try {
+            return Files.readString(thread.resolve("comm")).startsWith("heartwood");
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

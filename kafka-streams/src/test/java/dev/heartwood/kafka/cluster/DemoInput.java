@@ -1,0 +1,54 @@
+package dev.heartwood.kafka.cluster;
+
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.StringSerializer;
+
+/**
+ * The input of the demonstration: every key once, in a random order, then records of random keys, each key as likely as any other.
+ *
+ * @param keys how many keys there are
+ * @param valueBytes the length of a value, 12 or more
+ */
+record DemoInput(int keys, int valueBytes) {
+    private static final int NUMBER_BYTES = 12;
+    private static final long SEED = 1;
+
+    /** About what the state of all keys takes, without what a store adds. */
+    long stateBytes() {
+        return (long) keys * (key(0).length() + Long.BYTES + valueBytes);
+    }
+
+    private static String key(int number) {
+        return String.format("key%09d", number);
+    }
+
+    /** Produces the records from one number to before another. */
+    void produce(Broker broker, int from, int to) {
+        int[] order = shuffled();
+        SplittableRandom random = new SplittableRandom(SEED + from);
+        String filler = "v".repeat(valueBytes - NUMBER_BYTES);
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.address(), "linger.ms", 20, "batch.size", 1 << 18),
+                new StringSerializer(),
+                new StringSerializer())) {
+            for (int i = from; i < to; i++) {
+                String key = key(i < keys ? order[i] : random.nextInt(keys));
+                producer.send(new ProducerRecord<>(Workload.LEFT, key, String.format("%012d", i) + filler));
+            }
+        }
+    }
+
+    private int[] shuffled() {
+        SplittableRandom random = new SplittableRandom(SEED);
+        int[] order = new int[keys];
+        for (int i = 0; i < keys; i++) {
+            int other = random.nextInt(i + 1);
+            order[i] = order[other];
+            order[other] = i;
+        }
+        return order;
+    }
+}
