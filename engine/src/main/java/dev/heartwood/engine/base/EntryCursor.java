@@ -22,8 +22,14 @@ public interface EntryCursor extends AutoCloseable {
     /** Moves to the last entry whose key is before the given one. */
     void seekBefore(long keyAddress, int keyLength);
 
-    /** Says that {@link #seek} to this key comes next, so that what it needs can be read meanwhile; moves nothing. */
-    default void seekAhead(long keyAddress, int keyLength) {}
+    /**
+     * Says that {@link #seek} to this key comes next, so that what it needs can be read meanwhile; moves nothing.
+     *
+     * @return whether something has to be read from the device
+     */
+    default boolean seekAhead(long keyAddress, int keyLength) {
+        return false;
+    }
 
     /** Moves on; only when {@link #valid}. */
     void next();

@@ -189,18 +189,19 @@ public final class BranchCursor implements LargeValueCursor {
     }
 
     @Override
-    public void seekAhead(long key, int length) {
+    public boolean seekAhead(long key, int length) {
         MemoryPool pool = storage.pool();
         if (pool.allocated() > pool.capacity() / 2) {
             // Many cursors are open. Reading at once, without waiting, gets them closed sooner.
-            return;
+            return false;
         }
         int target = ranges.endingAfter(key, length);
-        if (target < ranges.count()) {
-            boolean atBegin = ranges.beginsAfter(target, key, length);
-            leafAhead = atBegin ? ranges.firstLeaf(target) : LeafRanges.leafFor(branch, key, length);
-            source.ahead(leafAhead);
+        if (target == ranges.count()) {
+            return false;
         }
+        boolean atBegin = ranges.beginsAfter(target, key, length);
+        leafAhead = atBegin ? ranges.firstLeaf(target) : LeafRanges.leafFor(branch, key, length);
+        return source.ahead(leafAhead);
     }
 
     @Override

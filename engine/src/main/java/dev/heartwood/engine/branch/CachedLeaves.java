@@ -37,10 +37,13 @@ final class CachedLeaves implements LeafSource {
     }
 
     @Override
-    public void ahead(int leaf) {
-        if (leaf != current || locked == 0) {
-            branch.storage.file().prefetch(branch.devicePage(leaf), 1, PageType.BRANCH_LEAF, branch.id);
+    public boolean ahead(int leaf) {
+        long page = branch.devicePage(leaf);
+        if (leaf == current && locked != 0 || branch.storage.file().isCached(page)) {
+            return false;
         }
+        branch.storage.file().prefetch(page, 1, PageType.BRANCH_LEAF, branch.id);
+        return true;
     }
 
     private void prefetch(int leaf, int lastLeaf) {

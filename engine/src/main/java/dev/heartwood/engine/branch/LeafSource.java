@@ -8,8 +8,8 @@ interface LeafSource {
      */
     long open(int leaf, int lastLeaf);
 
-    /** Starts reading a leaf that will be opened soon, if that is worth while. */
-    void ahead(int leaf);
+    /** Starts reading a leaf that will be opened soon, if that is worth while; returns whether it has to be read. */
+    boolean ahead(int leaf);
 
     /** Gives the open leaf up. Idempotent. */
     void leave();

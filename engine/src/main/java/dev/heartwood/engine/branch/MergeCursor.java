@@ -43,6 +43,7 @@ public final class MergeCursor implements LargeValueCursor {
     private int ties;
     private int tiesMax = TIES_MIN;
     private int moves;
+    private int reads;
 
     /** Merges {@code sources}, of which the first is the oldest. */
     public MergeCursor(EntryCursor... sources) {
@@ -82,8 +83,9 @@ public final class MergeCursor implements LargeValueCursor {
     @Override
     public void seek(long key, int length) {
         // All sources read at once what they need, instead of one after the other.
+        reads = 0;
         for (int i = 0; i < count && count > 1; i++) {
-            sources[i].seekAhead(key, length);
+            reads += sources[i].seekAhead(key, length) ? 1 : 0;
         }
         for (EntryCursor source : sources) {
             source.seek(key, length);
@@ -342,6 +344,11 @@ public final class MergeCursor implements LargeValueCursor {
     @Override
     public long largePosition() {
         return ((LargeValueCursor) current).largePosition();
+    }
+
+    /** How many of several sources had to read from the device for the last {@link #seek}. */
+    public int reads() {
+        return reads;
     }
 
     /** The source that the current entry is from: its index at construction. */

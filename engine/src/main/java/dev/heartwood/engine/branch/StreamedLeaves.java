@@ -57,7 +57,9 @@ final class StreamedLeaves implements LeafSource {
     }
 
     @Override
-    public void ahead(int leaf) {}
+    public boolean ahead(int leaf) {
+        return leaf < first || leaf >= first + count;
+    }
 
     private void turnTo(int leaf, int lastLeaf) {
         if (request != NO_REQUEST) {

@@ -157,6 +157,11 @@ public final class CachedFile implements AutoCloseable {
         }
     }
 
+    /** Whether a page is in the cache or on its way there; for a moment. */
+    public boolean isCached(long pageNumber) {
+        return map.get(pageNumber) != 0;
+    }
+
     /**
      * Starts reading the absent ones of {@code count} pages into the cache and returns; a later {@link #page} or {@link
      * #lockShared} waits for its page. Advice only: it may do nothing. The first access to each is expected and does not make
@@ -165,9 +170,6 @@ public final class CachedFile implements AutoCloseable {
      * @return how many of the first pages are there or on their way
      */
     public int prefetch(long firstPage, int count, PageType type, long generation) {
-        if (count == 1 && map.get(firstPage) != 0) {
-            return 1;
-        }
         long pages = device.size() >>> PageLayout.PAGE_SHIFT;
         if (firstPage >= 0 && firstPage < pages) {
             int inFile = (int) Math.min(count, pages - firstPage);

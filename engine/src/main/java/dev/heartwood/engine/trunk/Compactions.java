@@ -4,7 +4,9 @@ import dev.heartwood.CompactionFilter;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /** Finds the merges that a tree wants and does them, one for each call. Thread-safe. */
@@ -15,11 +17,12 @@ public final class Compactions {
     private final Supplier<long[]> snapshots;
     private final long memoryBytesMax;
     private final AtomicLong admittedBytes = new AtomicLong();
+    private final AtomicBoolean idling = new AtomicBoolean();
     private final AtomicLong finished = new AtomicLong();
     private final AtomicLong setAside = new AtomicLong();
     private volatile boolean needed = true;
     /** What there is time for; null when there is none. */
-    private volatile Urge quiet;
+    private final AtomicReference<Urge> quiet = new AtomicReference<>();
     private volatile RuntimeException lastFailure;
 
     public Compactions(
@@ -43,7 +46,7 @@ public final class Compactions {
 
     /** Whether {@link #runOne} may find something to do. */
     public boolean isWanted() {
-        return needed || quiet != null;
+        return needed || quiet.get() != null;
     }
 
     /** Merges done since the store was opened. */
@@ -64,21 +67,42 @@ public final class Compactions {
     /** Says that there is time for what only pays in quiet moments. */
     public void wantIdle() {
         needed = true;
-        quiet = quiet == null ? Urge.IDLE : quiet;
+        quiet.compareAndSet(null, Urge.IDLE);
     }
 
     /** Says that somebody waits for everything that frees space. */
     public void wantSettled() {
         needed = true;
-        quiet = Urge.SETTLING;
+        quiet.set(Urge.SETTLING);
     }
 
     /** Does one merge; returns whether there may be more. */
     public boolean runOne() {
-        CompactionPlan plan = next();
-        if (plan == null) {
+        CompactionPlan plan = planNeeded();
+        if (plan != null) {
+            return run(plan);
+        }
+        Urge urge = quiet.get();
+        if (urge == Urge.SETTLING) {
+            return runQuiet(urge);
+        }
+        // Nobody waits for these, and whoever scans wants the other processors.
+        if (urge == null || !idling.compareAndSet(false, true)) {
             return false;
         }
+        try {
+            return runQuiet(urge);
+        } finally {
+            idling.set(false);
+        }
+    }
+
+    private boolean runQuiet(Urge urge) {
+        CompactionPlan plan = planQuiet(urge);
+        return plan != null && run(plan);
+    }
+
+    private boolean run(CompactionPlan plan) {
         MergeMemory memory = MergeMemory.of(plan, storage);
         int chunkPages = admit(memory);
         if (chunkPages == 0) {
@@ -128,27 +152,26 @@ public final class Compactions {
         }
     }
 
-    private CompactionPlan next() {
-        CompactionPlan plan = null;
-        if (needed) {
-            needed = false;
-            plan = trunk.plan(Urge.NEEDED);
-            if (plan != null) {
-                needed = true;
-                return plan;
-            }
+    private CompactionPlan planNeeded() {
+        if (!needed) {
+            return null;
         }
-        Urge urge = quiet;
-        if (urge != null) {
-            quiet = null;
-            // While a snapshot or cursor holds on to what nobody else sees, merges for its sake would come to nothing, again and again.
-            boolean unseen = snapshots.get().length == 0;
-            boolean moved = unseen && trunk.balanceQuiet(urge);
-            plan = trunk.plan(unseen ? urge : Urge.SCANNED);
-            if (plan != null || moved) {
-                quiet = urge;
-                needed |= moved;
-            }
+        needed = false;
+        CompactionPlan plan = trunk.plan(Urge.NEEDED);
+        needed |= plan != null;
+        return plan;
+    }
+
+    private CompactionPlan planQuiet(Urge urge) {
+        // What somebody else wants meanwhile stays wanted.
+        quiet.compareAndSet(urge, null);
+        // While a snapshot or cursor holds on to what nobody else sees, merges for its sake would come to nothing, again and again.
+        boolean unseen = snapshots.get().length == 0;
+        boolean moved = unseen && trunk.balanceQuiet(urge);
+        CompactionPlan plan = trunk.plan(unseen ? urge : Urge.SCANNED);
+        if (plan != null || moved) {
+            quiet.compareAndSet(null, urge);
+            needed |= moved;
         }
         return plan;
     }
@@ -157,7 +180,7 @@ public final class Compactions {
     public void failed(RuntimeException failure) {
         lastFailure = failure;
         needed = false;
-        quiet = null;
+        quiet.set(null);
     }
 
     /** The last reason why a merge could not be done; null when there was none. */

@@ -15,10 +15,12 @@ final class TieredPolicy implements CompactionPolicy {
     private static final int SCANS_MIN = 16;
 
     /**
-     * Bytes of a node for which a scan pays with each run that it would be spared. Merging so much takes a core as long as a scan
-     * takes for some hundred runs in the cache, or for four on the device: scans are taken to go on.
+     * Bytes that a core merges while a scan in the cache looks into one run more than it had to, and while it waits for one read of the
+     * device more.
      */
-    private static final long BYTES_PER_SPARED_RUN = 64 << 10;
+    private static final long BYTES_PER_SPARED_RUN = 512;
+
+    private static final long BYTES_PER_SPARED_READ = 16 << 10;
 
     /** Tombstones among the entries of a leaf that are left alone. */
     private static final double TOMBSTONE_SHARE_MAX = 0.25;
@@ -159,11 +161,14 @@ final class TieredPolicy implements CompactionPolicy {
         return start;
     }
 
-    /** Whether scans would have been spared enough, had all runs of a node been one. */
+    /** Whether scans have cost as much more as making one of all runs of a node takes: they are taken to go on. */
     private static boolean isPaidFor(TrunkNode node, Span span, int live) {
-        return live > 1
-                && node.scans() > SCANS_MIN
-                && node.scans() * (live - 1L) * BYTES_PER_SPARED_RUN > NodeMeasure.bytes(node, span);
+        if (live < 2 || node.scans() < SCANS_MIN) {
+            return false;
+        }
+        long looks = node.scans() * (live - 1L);
+        long reads = node.scanReads() * (live - 1L) / live;
+        return looks * BYTES_PER_SPARED_RUN + reads * BYTES_PER_SPARED_READ > NodeMeasure.bytes(node, span);
     }
 
     /** Whether runs of a leaf hold the same keys too often; versions that one run has are all still seen by somebody. */

@@ -28,8 +28,9 @@ public final class TreeCursor implements LargeValueCursor {
     /** Lent to the cursors of the runs. */
     private long memory;
     private long memoryBytes;
+    private TreePath path;
     private Span leafSpan;
-    private LargeValueCursor merged;
+    private MergeCursor merged;
     /** Whether the cursor stands on an entry, which is one of the open leaf. */
     private boolean standing;
 
@@ -81,6 +82,7 @@ public final class TreeCursor implements LargeValueCursor {
         standing = false;
         openLeafAt(keyAddress, keyLength);
         merged.seek(keyAddress, keyLength);
+        path.countReads(merged.reads());
         goOn();
     }
 
@@ -182,7 +184,7 @@ public final class TreeCursor implements LargeValueCursor {
      */
     private void openLeaf(byte[] key, boolean before) {
         closeRuns();
-        TreePath path = TreePath.to(version.root(), key, before);
+        path = TreePath.to(version.root(), key, before);
         leafSpan = path.leafSpan();
         memoryBytes = (long) path.runCount() * BranchCursor.LENT_BYTES;
         memory = memoryBytes == 0 ? 0 : allocate(memoryBytes);

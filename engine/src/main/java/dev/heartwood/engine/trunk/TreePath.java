@@ -9,6 +9,7 @@ import java.util.List;
 final class TreePath {
     private record Found(Run run, Span span, boolean exact) {}
 
+    private final List<TrunkNode> nodes = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private Span leafSpan = Span.ALL;
 
@@ -20,17 +21,16 @@ final class TreePath {
      */
     static TreePath to(TrunkNode root, byte[] key, boolean before) {
         TreePath path = new TreePath();
-        List<TrunkNode> nodes = new ArrayList<>();
         List<Integer> pivots = new ArrayList<>();
         for (TrunkNode node = root; node != null; node = node.pivot(pivots.getLast()).child()) {
             int pivot = pivotFor(node, key, before);
-            nodes.add(node);
+            path.nodes.add(node);
             node.countScan();
             pivots.add(pivot);
             path.leafSpan = node.pivotSpan(pivot, path.leafSpan);
         }
-        for (int i = 0; i < nodes.size(); i++) {
-            path.addRuns(nodes.get(i), pivots.get(i));
+        for (int i = 0; i < path.nodes.size(); i++) {
+            path.addRuns(path.nodes.get(i), pivots.get(i));
         }
         return path;
     }
@@ -61,6 +61,13 @@ final class TreePath {
                     found.add(new Found(run, span, exact));
                 }
             }
+        }
+    }
+
+    /** Notes with the nodes that a seek had to read from the device. */
+    void countReads(int reads) {
+        for (int i = 0; reads > 0 && i < nodes.size(); i++) {
+            nodes.get(i).countScanReads(reads);
         }
     }
 

@@ -18,7 +18,7 @@ final class TrunkNode {
      * Shared field   read          written                         guarded by
      * references     -             getAndIncrement/decrement       first one: the trunk's structure lock
      * place          volatile      volatile                        the checkpointer
-     * scans          plain         plain                           a hint; losing counts is harmless
+     * scans, reads   plain         plain                           hints; losing counts is harmless
      */
     private final int height;
     private final Pivot[] pivots;
@@ -27,6 +27,7 @@ final class TrunkNode {
     private final AtomicInteger references = new AtomicInteger();
     private volatile NodePlace place;
     private int scans;
+    private int scanReads;
 
     TrunkNode(int height, List<Pivot> pivots, List<Bundle> bundles) {
         this.height = height;
@@ -128,6 +129,15 @@ final class TrunkNode {
 
     int scans() {
         return scans;
+    }
+
+    /** Counts what a cursor read from the device below this node, for the same purpose. */
+    void countScanReads(int reads) {
+        scanReads += reads;
+    }
+
+    int scanReads() {
+        return scanReads;
     }
 
     /** Whether no published tree holds this node yet. */
