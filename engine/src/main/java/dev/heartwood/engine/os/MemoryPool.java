@@ -31,6 +31,8 @@ public final class MemoryPool implements AutoCloseable {
     private final BuddyTree blocks;
     private long allocated;
     private boolean closed;
+    // Written under lock, read without it: blocks given back so far.
+    private volatile long freed;
 
     private MemoryPool(long address, long capacity) {
         this.address = address;
@@ -132,14 +134,20 @@ public final class MemoryPool implements AutoCloseable {
         }
     }
 
-    /** As {@link #allocate}, waiting up to {@code nanos} for others to give memory back; 0 when they did not. */
+    /**
+     * As {@link #allocate}, waiting while others give memory back; 0 when there is no such block and nothing was given back for
+     * {@code nanos}.
+     */
     public long allocatePatiently(long bytes, long nanos) {
         long block = allocate(bytes);
-        if (block == 0 && blockBytes(bytes) <= capacity) {
-            long end = System.nanoTime() + nanos;
-            while (block == 0 && System.nanoTime() - end < 0) {
-                LockSupport.parkNanos(POLL_NANOS);
-                block = allocate(bytes);
+        long seen = freed;
+        long since = System.nanoTime();
+        while (block == 0 && blockBytes(bytes) <= capacity && System.nanoTime() - since < nanos) {
+            LockSupport.parkNanos(POLL_NANOS);
+            block = allocate(bytes);
+            if (freed != seen) {
+                seen = freed;
+                since = System.nanoTime();
             }
         }
         return block;
@@ -165,6 +173,7 @@ public final class MemoryPool implements AutoCloseable {
             assert poison(block, Math.min((long) BLOCK_BYTES_MIN << order, POISON_BYTES_MAX));
             blocks.free((int) (offset >>> BLOCK_SHIFT), order);
             allocated -= (long) BLOCK_BYTES_MIN << order;
+            freed++;
         } finally {
             lock.unlock();
         }

@@ -18,8 +18,8 @@ import java.util.List;
  * keys. The caller holds the version until the cursor is closed. Belongs to one thread at a time.
  */
 public final class TreeCursor implements LargeValueCursor {
-    /** How long to wait for others to give memory back before a scan fails for want of it. */
-    private static final long PATIENCE_NANOS = 2_000_000_000L;
+    /** How long a scan waits for memory while nobody gives any back. */
+    private static final long PATIENCE_NANOS = 20_000_000;
 
     private final TreeStorage storage;
     private final TrunkVersion version;
