@@ -8,9 +8,13 @@ import java.lang.foreign.MemorySegment;
  * May read the device.
  */
 public interface LargeValues {
-    /** Copies {@code length} bytes from {@code position} to native memory. */
+    /** Copies {@code length} bytes from {@code position} to native memory. Not inside an epoch: may wait for operations to end. */
     void read(long position, long to, long length);
 
-    /** Copies {@code length} bytes from {@code position} into a segment, on or off the heap. */
+    /**
+     * Copies {@code length} bytes from {@code position} into a segment, on or off the heap. Inside an epoch or not.
+     *
+     * @throws dev.heartwood.InsufficientMemoryException when operations under way hold all memory for pages
+     */
     void read(long position, MemorySegment to, long offset, long length);
 }

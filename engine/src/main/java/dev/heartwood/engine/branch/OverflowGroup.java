@@ -94,7 +94,7 @@ public final class OverflowGroup implements LargeValues {
                 }
             }
             int part = (int) Math.min(PAGE_PAYLOAD_BYTES - offset, length - done);
-            long address = lock((int) page);
+            long address = lockPatiently((int) page);
             try {
                 Memory.copy(address + OverflowLayout.BYTES + offset, to + done, part);
             } finally {
@@ -108,6 +108,15 @@ public final class OverflowGroup implements LargeValues {
 
     @Override
     public void read(long position, MemorySegment to, long offset, long length) {
+        read(position, to, offset, length, false);
+    }
+
+    /** As the other method; not inside an epoch, since it waits for operations that hold all memory for pages. */
+    public void readPatiently(long position, MemorySegment to, long offset, long length) {
+        read(position, to, offset, length, true);
+    }
+
+    private void read(long position, MemorySegment to, long offset, long length, boolean patient) {
         requireWithin(position, length);
         if (to.isNative()) {
             java.util.Objects.checkFromIndexSize(offset, length, to.byteSize());
@@ -121,7 +130,7 @@ public final class OverflowGroup implements LargeValues {
             if (page + 1 < pageCount() && (inPage == 0 || done == 0) && length - done > PAGE_PAYLOAD_BYTES) {
                 prefetchFrom(page, length - done);
             }
-            long address = lock(page);
+            long address = patient ? lockPatiently(page) : lock(page);
             try {
                 Memory.copyTo(address + OverflowLayout.BYTES + inPage, to, offset + done, part);
             } finally {
@@ -188,6 +197,10 @@ public final class OverflowGroup implements LargeValues {
 
     private long lock(int page) {
         return storage.file().lockShared(devicePage(page), PageType.OVERFLOW, id);
+    }
+
+    private long lockPatiently(int page) {
+        return storage.file().lockSharedPatiently(devicePage(page), PageType.OVERFLOW, id);
     }
 
     /** The page of the file that holds page {@code page} of the group. */
