@@ -121,7 +121,7 @@ public final class CachedFile implements AutoCloseable {
         cache.dirtyPages.insert(this, firstPage, count, address);
     }
 
-    /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now, past the cache. */
+    /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now; evicts nothing for them. */
     public void writeThrough(long firstPage, int count, long address) {
         cache.dirtyPages.writeThrough(this, firstPage, count, address);
     }

@@ -67,7 +67,7 @@ final class DirtyPages {
             return;
         }
         for (int i = 0; i < count; i++) {
-            publish(file, taken[i], firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
+            publish(file, taken[i], FrameTable.DIRTY, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
         }
         int first = (int) firstPage & PageLayout.EXTENT_PAGES - 1;
         queue.add(file, firstPage >>> PageLayout.EXTENT_SHIFT, WriteBack.runMask(first, count));
@@ -76,7 +76,7 @@ final class DirtyPages {
         }
     }
 
-    /** Writes sealed pages to the device now. */
+    /** Writes sealed pages to the device now, and keeps copies while the cache has frames to spare. */
     void writeThrough(CachedFile file, long firstPage, int count, long address) {
         WriteBack.requireWritable(file);
         requireAbsent(file, firstPage, count);
@@ -89,12 +89,24 @@ final class DirtyPages {
             throw e;
         }
         counters.writtenThrough.add(count);
+        keep(file, firstPage, count, address);
     }
 
-    private void publish(CachedFile file, int frame, long pageNumber, long from) {
+    /** What a merge wrote replaces what was read: where all data fit into the cache, they still do after it. */
+    private void keep(CachedFile file, long firstPage, int count, long address) {
+        for (int i = 0; i < count && source.coverWithSpare(file.map(), firstPage + i); i++) {
+            int frame = source.takeSpare();
+            if (frame == 0) {
+                return;
+            }
+            publish(file, frame, FrameTable.CLEAN, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
+        }
+    }
+
+    private void publish(CachedFile file, int frame, int status, long pageNumber, long from) {
         Memory.copy(from, frames.address(frame), PageLayout.PAGE_BYTES);
         frames.setOwner(frame, file.slot(), pageNumber);
-        frames.setStatus(frame, FrameTable.DIRTY);
+        frames.setStatus(frame, status);
         file.map().set(pageNumber, frame);
         frames.locks().unlockWrite(frame);
     }

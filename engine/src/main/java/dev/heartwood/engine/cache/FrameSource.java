@@ -58,6 +58,11 @@ final class FrameSource {
         return frame;
     }
 
+    /** A write-locked frame if there are more than anybody will soon need, else 0; never evicts. */
+    int takeSpare() {
+        return supply.available() > 2 * aheadFrames ? supply.poll() : 0;
+    }
+
     /** Fills {@code into[0..count)} with write-locked frames, or takes none and returns false. */
     boolean take(int[] into, int count) {
         for (int i = 0; i < count; i++) {
@@ -89,6 +94,18 @@ final class FrameSource {
             supply.giveBack(frame);
         }
         return true;
+    }
+
+    /** As {@link #cover}, with a frame that is to spare. */
+    boolean coverWithSpare(DirectMap map, long pageNumber) {
+        if (map.covers(pageNumber)) {
+            return true;
+        }
+        int frame = takeSpare();
+        if (frame != 0 && !map.cover(pageNumber, frame)) {
+            supply.giveBack(frame);
+        }
+        return frame != 0;
     }
 
     /** Does one thing that may lead to a free frame; false when there is nothing left to do and nothing to wait for. */

@@ -75,6 +75,10 @@ final class TieredPolicy implements CompactionPolicy {
             merging = 0;
         }
         int runsMax = node.isLeaf() ? leafRunsMax : shape.runsMax() * 2;
+        if (urge == Urge.SETTLING) {
+            // What reads after it profit from is part of what is waited for, as far as it is cheap.
+            runsMax = Math.min(runsMax, shape.runsMax() / 2);
+        }
         if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo)) {
             runsMax = DISJOINT_RUNS_MAX;
         }
