@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.ClosedException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.device.Storage;
@@ -35,6 +36,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * lsn[LSN_INDEX]        volatile   getAndIncrement    -
      * live, unsynced        -          -                  structure
      * lives, generation     plain      plain              written by replay and rotate, with the lanes at rest
+     * isStated              volatile   volatile, once     -
      * closed                volatile   volatile           structure
      * spareTaken            volatile   volatile           -
      */
@@ -59,6 +61,9 @@ public final class WriteAheadLog implements AutoCloseable {
     private LogGeneration generation;
     private long previousGeneration;
     private boolean replayed;
+    /** Whether some segment says what the recovery at the start of this life accepted as lost. */
+    private volatile boolean isStated;
+
     private volatile boolean closed;
     private volatile Runnable spareTaken = () -> {};
     private volatile LongSupplier segmentLimit = () -> Long.MAX_VALUE;
@@ -176,6 +181,22 @@ public final class WriteAheadLog implements AutoCloseable {
             structure.unlock();
         }
         pool.trim(segmentBytesWanted());
+        stateLosses();
+    }
+
+    /**
+     * What recovery found behind a gap is called durable by the next sync, though nothing may have been appended since: so it must be
+     * known by then that the gap was accepted, or a loss of power would end the log there.
+     */
+    private void stateLosses() {
+        if (life.lost() > 0 && !isStated) {
+            try {
+                beginSegment(lanes[0], 0, 0);
+            } catch (NoSpaceException e) {
+                // The first append tries again, and a sync before it is refused.
+                isStated = false;
+            }
+        }
     }
 
     /** The bytes of payload of one entry for {@link #reserve}. */
@@ -270,12 +291,16 @@ public final class WriteAheadLog implements AutoCloseable {
     /**
      * Returns once everything that was appended before this call is durable. Concurrent callers share the work.
      *
+     * @throws NoSpaceException when there was no space to state what recovery accepted as lost; nothing is wrong yet
      * @throws dev.heartwood.StoreException the failure, to the caller that met it; it is final
      * @throws dev.heartwood.PreviousFailureException to all others
      */
     public void sync() {
         commit.throwFailure();
         throwClosed();
+        if (life.lost() > 0 && !isStated) {
+            throw new NoSpaceException("no space for a log segment after recovery");
+        }
         commit.await(lsn.get(LSN_INDEX) - 1);
     }
 
@@ -409,6 +434,11 @@ public final class WriteAheadLog implements AutoCloseable {
         commit.throwFailure();
     }
 
+    /** Whether a sync or an append failed, which is final. */
+    public boolean isFailed() {
+        return commit.isFailed();
+    }
+
     private void beginSegment(LogLane own, int lane, long payloadBytes) {
         throwClosed();
         if (generation == null) {
@@ -448,6 +478,7 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
+        isStated = true;
         own.index = index;
         own.seed = header.seed();
         own.base = mapped.file().address();

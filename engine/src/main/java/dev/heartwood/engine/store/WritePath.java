@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import dev.heartwood.ClosedException;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.log.WriteAheadLog;
@@ -193,6 +194,11 @@ final class WritePath {
         failStop.check();
         try {
             log.sync();
+        } catch (NoSpaceException e) {
+            if (log.isFailed()) {
+                failStop.fail(e);
+            }
+            throw e;
         } catch (RuntimeException | Error e) {
             failStop.fail(e);
             throw e;

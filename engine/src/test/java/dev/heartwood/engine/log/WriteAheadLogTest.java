@@ -105,6 +105,29 @@ class WriteAheadLogTest {
         assertEquals(301 * 32L + 300 * 1000 + 300_000 + 48, log.bytesAppended());
     }
 
+    /** Nothing was appended between a recovery that accepted a gap and a sync, so nothing said that the gap had been accepted. */
+    @Test
+    void whatASyncAfterRecoveryCallsDurableSurvivesALossOfPower() {
+        log.rotate(1);
+        tester.append(log, 0, put(10));
+        Operation whole = put(10);
+        tester.append(log, 1, whole);
+        CrashStorage killed = storage.kill();
+        Memory.putInt(killed.files.get("log-000001.seg").address + LogLayout.HEADER_BYTES, 0);
+        try (LogTester sink = new LogTester();
+                WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 2, OPTIONS, 0)) {
+            assertEquals(1, recovered.replay(sink).lostRecords());
+            assertEquals(List.of(whole), sink.replayed);
+            recovered.rotate(2);
+            recovered.sync();
+            CrashStorage left = killed.losePower(new Random(1));
+            ReplaySummary[] summary = new ReplaySummary[1];
+            assertEquals(List.of(whole), replay(left, 0, summary));
+            left.discard();
+        }
+        killed.discard();
+    }
+
     @Test
     void releasedSegmentsAreUsedAgain() {
         for (int generation = 1; generation < 200; generation++) {
