@@ -27,7 +27,7 @@ final class PageStream {
         this.storage = storage;
         this.generation = generation;
         this.mode = mode;
-        this.purpose = mode == WriteMode.THROUGH ? Purpose.COMPACTION : Purpose.WRITE;
+        this.purpose = mode == WriteMode.CACHED ? Purpose.WRITE : Purpose.COMPACTION;
     }
 
     /** A block of the pool; throws when there is none. */
@@ -81,10 +81,10 @@ final class PageStream {
         for (int i = 0; i < buffered; i++) {
             PageSeal.seal(pageAddress(i), types[i], storage.storeId(), first + i, generation);
         }
-        if (mode == WriteMode.CACHED) {
-            storage.file().insertDirty(first, buffered, buffer);
-        } else {
-            storage.file().writeThrough(first, buffered, buffer);
+        switch (mode) {
+            case CACHED -> storage.file().insertDirty(first, buffered, buffer);
+            case THROUGH -> storage.file().writeThrough(first, buffered, buffer);
+            case KEPT -> storage.file().writeAndKeep(first, buffered, buffer);
         }
         buffered = 0;
     }

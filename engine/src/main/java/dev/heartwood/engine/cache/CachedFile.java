@@ -121,9 +121,14 @@ public final class CachedFile implements AutoCloseable {
         cache.dirtyPages.insert(this, firstPage, count, address);
     }
 
-    /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now; evicts nothing for them. */
+    /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now, past the cache. */
     public void writeThrough(long firstPage, int count, long address) {
         cache.dirtyPages.writeThrough(this, firstPage, count, address);
+    }
+
+    /** As {@link #writeThrough}, and keeps copies of as many as the cache has frames to spare for; evicts nothing. */
+    public void writeAndKeep(long firstPage, int count, long address) {
+        cache.dirtyPages.writeAndKeep(this, firstPage, count, address);
     }
 
     /**

@@ -76,7 +76,13 @@ final class DirtyPages {
         }
     }
 
-    /** Writes sealed pages to the device now, and keeps copies while the cache has frames to spare. */
+    /** As {@link #writeThrough}, and keeps copies while the cache has frames to spare. */
+    void writeAndKeep(CachedFile file, long firstPage, int count, long address) {
+        writeThrough(file, firstPage, count, address);
+        keep(file, firstPage, count, address);
+    }
+
+    /** Writes sealed pages to the device now. */
     void writeThrough(CachedFile file, long firstPage, int count, long address) {
         WriteBack.requireWritable(file);
         requireAbsent(file, firstPage, count);
@@ -89,7 +95,6 @@ final class DirtyPages {
             throw e;
         }
         counters.writtenThrough.add(count);
-        keep(file, firstPage, count, address);
     }
 
     /** What a merge wrote replaces what was read: where all data fit into the cache, they still do after it. */

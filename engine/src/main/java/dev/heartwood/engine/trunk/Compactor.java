@@ -66,7 +66,7 @@ final class Compactor {
 
     /** Small merges stay in the cache, where they may die before they are ever written; big ones go past it. */
     private WriteMode writeMode(CompactionPlan plan) {
-        return plan.inputBytes() <= trunk.shape().memtableBytes() ? WriteMode.CACHED : WriteMode.THROUGH;
+        return plan.inputBytes() <= trunk.shape().memtableBytes() ? WriteMode.CACHED : WriteMode.KEPT;
     }
 
     private void merge(
