@@ -228,4 +228,32 @@ class BranchWriterTest {
         assertNull(fixture.find(branch, new byte[300], Long.MAX_VALUE));
         branch.release();
     }
+
+    @Test
+    void whatIsKeptIsReadWithoutTheDeviceAndPushesNothingOut() {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < 5000; i++) {
+            entries.add(new Entry(BranchFixture.bytes("key%08d".formatted(i)), 1, Entries.PUT, new byte[100]));
+        }
+        Branch kept = fixture.write(entries, WriteMode.KEPT);
+        assertEquals(entries.size(), scan(kept));
+        assertEquals(List.of(), fixture.device.pagesRead);
+
+        List<Branch> more = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            more.add(fixture.write(entries, WriteMode.KEPT));
+        }
+        assertEquals(entries.size(), scan(kept));
+        assertEquals(List.of(), fixture.device.pagesRead, "ten branches more than the cache holds pushed the first one out");
+        assertEquals(entries.size(), scan(more.getLast()));
+        assertTrue(fixture.device.pagesRead.size() > 0, "the cache holds everything");
+        more.forEach(Branch::release);
+        kept.release();
+    }
+
+    private static int scan(Branch branch) {
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            return BranchFixture.forward(cursor).size();
+        }
+    }
 }
