@@ -5,6 +5,7 @@ import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** The segment files that hold nothing needed: some mapped and ready, some to be used again, and new ones. Thread-safe. */
 final class SegmentPool {
@@ -23,6 +24,7 @@ final class SegmentPool {
     private final List<LogScan.Spare> idle = new ArrayList<>();
     private long lastNumber;
     /** True at first: the entries of files that an earlier life made may not be durable. */
+    private final ReentrantLock directorySync = new ReentrantLock();
     private boolean directoryChanged = true;
 
     SegmentPool(Storage storage, LogOptions options, LogScan scan) {
@@ -151,13 +153,19 @@ final class SegmentPool {
 
     /** Makes new files survive the loss of power. */
     void syncDirectory() {
-        synchronized (this) {
-            if (!directoryChanged) {
-                return;
+        // Who finds nothing to do must not return before whoever has begun to.
+        directorySync.lock();
+        try {
+            synchronized (this) {
+                if (!directoryChanged) {
+                    return;
+                }
+                directoryChanged = false;
             }
-            directoryChanged = false;
+            storage.syncDirectory();
+        } finally {
+            directorySync.unlock();
         }
-        storage.syncDirectory();
     }
 
     /** The bytes of the files here. */

@@ -36,7 +36,8 @@ public final class WriteAheadLog implements AutoCloseable {
      * lsn[LSN_INDEX]        volatile   getAndIncrement    -
      * live, unsynced        -          -                  structure
      * lives, generation     plain      plain              written by replay and rotate, with the lanes at rest
-     * isStated              volatile   volatile, once     -
+     * statement             volatile   volatile, once     -
+     * isStatementDurable    volatile   volatile, once     -
      * closed                volatile   volatile           structure
      * spareTaken            volatile   volatile           -
      */
@@ -61,8 +62,10 @@ public final class WriteAheadLog implements AutoCloseable {
     private LogGeneration generation;
     private long previousGeneration;
     private boolean replayed;
-    /** Whether some segment says what the recovery at the start of this life accepted as lost. */
-    private volatile boolean isStated;
+    /** The first segment of this life, which says what the recovery at its start accepted as lost or cut off. */
+    private volatile LogSegment statement;
+
+    private volatile boolean isStatementDurable;
 
     private volatile boolean closed;
     private volatile Runnable spareTaken = () -> {};
@@ -189,14 +192,18 @@ public final class WriteAheadLog implements AutoCloseable {
      * known by then that the gap was accepted, or a loss of power would end the log there.
      */
     private void stateLosses() {
-        if (life.lost() > 0 && !isStated) {
+        if (isStatementOwed()) {
             try {
                 beginSegment(lanes[0], 0, 0);
             } catch (NoSpaceException e) {
-                // The first append tries again, and a sync before it is refused.
-                isStated = false;
+                // The first append tries again; until then a sync is refused, and nothing is released.
+                assert statement == null;
             }
         }
+    }
+
+    private boolean isStatementOwed() {
+        return statement == null && (life.lost() > 0 || survey.isCut());
     }
 
     /** The bytes of payload of one entry for {@link #reserve}. */
@@ -298,7 +305,7 @@ public final class WriteAheadLog implements AutoCloseable {
     public void sync() {
         commit.throwFailure();
         throwClosed();
-        if (life.lost() > 0 && !isStated) {
+        if (isStatementOwed()) {
             throw new NoSpaceException("no space for a log segment after recovery");
         }
         commit.await(lsn.get(LSN_INDEX) - 1);
@@ -332,8 +339,30 @@ public final class WriteAheadLog implements AutoCloseable {
         return target;
     }
 
+    /**
+     * What recovery cut off must not come back when the gap before it is no longer there to be seen; returns false while nothing
+     * says that it was cut off.
+     */
+    private boolean makeStatementDurable() {
+        if (isStatementOwed()) {
+            return false;
+        }
+        try {
+            pool.syncDirectory();
+            statement.sync(storage);
+            isStatementDurable = true;
+            return true;
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        }
+    }
+
     /** Segments of this generation and older ones are no longer needed: a durable checkpoint holds what they hold. */
     public void release(long upTo) {
+        if (survey.isCut() && !isStatementDurable && !makeStatementDurable()) {
+            return;
+        }
         List<LogSegment> released = new ArrayList<>();
         structure.lock();
         try {
@@ -478,7 +507,7 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
-        isStated = true;
+        statement = statement == null ? own.segment : statement;
         own.index = index;
         own.seed = header.seed();
         own.base = mapped.file().address();
