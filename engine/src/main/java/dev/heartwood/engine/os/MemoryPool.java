@@ -21,6 +21,7 @@ public final class MemoryPool implements AutoCloseable {
     private static final long HUGE_PAGE_BYTES = 2L << 20;
     private static final long CAPACITY_BYTES_MAX = 1L << 30 + BLOCK_SHIFT - 1;
     private static final long POLL_NANOS = 100_000;
+    private static final int IDLE_POLLS_MAX = 200;
     private static final int POISON = 0xDB;
     private static final long POISON_BYTES_MAX = 1 << 20;
 
@@ -136,18 +137,17 @@ public final class MemoryPool implements AutoCloseable {
 
     /**
      * As {@link #allocate}, waiting while others give memory back; 0 when there is no such block and nothing was given back for
-     * {@code nanos}.
+     * {@value #IDLE_POLLS_MAX} tenths of a millisecond.
      */
-    public long allocatePatiently(long bytes, long nanos) {
+    public long allocatePatiently(long bytes) {
         long block = allocate(bytes);
         long seen = freed;
-        long since = System.nanoTime();
-        while (block == 0 && blockBytes(bytes) <= capacity && System.nanoTime() - since < nanos) {
+        for (int idle = 0; block == 0 && blockBytes(bytes) <= capacity && idle < IDLE_POLLS_MAX; idle++) {
             LockSupport.parkNanos(POLL_NANOS);
             block = allocate(bytes);
             if (freed != seen) {
                 seen = freed;
-                since = System.nanoTime();
+                idle = 0;
             }
         }
         return block;

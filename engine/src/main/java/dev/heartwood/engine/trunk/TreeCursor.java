@@ -18,9 +18,6 @@ import java.util.List;
  * keys. The caller holds the version until the cursor is closed. Belongs to one thread at a time.
  */
 public final class TreeCursor implements LargeValueCursor {
-    /** How long a scan waits for memory while nobody gives any back. */
-    private static final long PATIENCE_NANOS = 20_000_000;
-
     private final TreeStorage storage;
     private final TrunkVersion version;
     private final List<EntryCursor> memtables;
@@ -155,7 +152,7 @@ public final class TreeCursor implements LargeValueCursor {
 
     /** Memory from the pool that calls and cursors share; what this cursor has not it may wait for, since it keeps nobody waiting. */
     private long allocate(long bytes) {
-        long address = storage.buffers().allocatePatiently(bytes, PATIENCE_NANOS);
+        long address = storage.buffers().allocatePatiently(bytes);
         if (address == 0) {
             throw new InsufficientMemoryException("no " + bytes + " bytes left for a cursor of the "
                     + storage.buffers().capacity() + " that the memory budget has for calls and cursors");
