@@ -21,6 +21,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -72,6 +73,22 @@ class TracedProcessTest {
                 throw new UncheckedIOException(e);
             }
         });
+    }
+
+    @Test
+    void aDeniedRingIsSaidOnceAndDoneWithout() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        try (TestDirectory parent = new TestDirectory("denied")) {
+            JavaProcess.Ended ended = JavaProcess.of(AutomaticDevice.class, parent.path().toString())
+                    .flags("-Xmx200m")
+                    .under(TRACER, "-f", "-qqq", "-o", "/dev/null", "-e", "trace=io_uring_setup", "-e",
+                            "inject=io_uring_setup:error=EPERM")
+                    .run(parent.path().resolve("output"));
+            assertEquals(0, ended.exit(), ended::output);
+            assertTrue(ended.output().contains(AutomaticDevice.DONE), ended::output);
+            long lines = ended.output().lines().filter(line -> line.contains("io_uring is not available")).count();
+            assertEquals(1, lines, ended::output);
+        }
     }
 
     /** Only calls on the store's data file are touched, as the JVM reads its classes in the same way; msync names no file. */
