@@ -93,7 +93,7 @@ class OpenVerifyTest {
         Specimen specimen = Specimen.of(13);
         SimulatedMachine machine = specimen.copy();
         try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
-            machine.faults().fail(OperationKind.READ, 40, Errno.EIO, Duration.ONCE);
+            machine.faults().fail(OperationKind.READ, 3, Errno.EIO, Duration.ONCE);
             assertFalse(store.verify().isClean());
             assertEquals(1, machine.faults().injected());
             assertTrue(store.verify().isClean());
