@@ -36,9 +36,12 @@ record HeldResources(long files, long rings, long mappings, long threads) {
         }
     }
 
-    /** The same without the rings that an open environment may have made for threads that call at once. */
-    HeldResources withoutRings() {
-        return new HeldResources(files, 0, mappings, threads);
+    /**
+     * The same without what an open environment may have made meanwhile: rings for threads that call at once, and the spare log
+     * segments that an open store maps in the background.
+     */
+    HeldResources withoutSpares() {
+        return new HeldResources(files, 0, 0, threads);
     }
 
     private static boolean isWorker(Path thread) {

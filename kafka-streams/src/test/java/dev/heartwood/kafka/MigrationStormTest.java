@@ -76,7 +76,7 @@ class MigrationStormTest {
                 return null;
             });
 
-            assertEquals(anchored.withoutRings(), HeldResources.now().withoutRings());
+            assertEquals(anchored.withoutSpares(), HeldResources.now().withoutSpares());
             MemoryStats after = memory(metrics);
             assertEquals(used.memtableBytes(), after.memtableBytes());
             assertEquals(used.cacheBytes(), after.cacheBytes());
