@@ -7,6 +7,7 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.PageCache;
+import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -20,7 +21,7 @@ final class BranchFixture implements AutoCloseable {
     static final long STORE_ID = 7;
     private static final int SCRATCH_BYTES = 2 << 20;
 
-    final MemoryDevice device = new MemoryDevice();
+    final ArrayDevice device = new ArrayDevice();
     final MemoryPool pool;
     final ExtentAllocator extents;
     final Epochs epochs = new Epochs();

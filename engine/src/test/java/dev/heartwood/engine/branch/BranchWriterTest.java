@@ -10,6 +10,7 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
+import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.os.Memory;
 import java.lang.foreign.MemorySegment;
@@ -117,7 +118,7 @@ class BranchWriterTest {
     @Test
     void aFullDeviceLeavesNothingBehind() {
         for (int extents = 1; extents < 12; extents++) {
-            ExtentAllocator few = new ExtentAllocator(new MemoryDevice(), (1L + extents) << 17, 1);
+            ExtentAllocator few = new ExtentAllocator(new ArrayDevice(), (1L + extents) << 17, 1);
             BranchStorage storage =
                     new BranchStorage(fixture.file, few, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> {
                         for (int extent : freed) {

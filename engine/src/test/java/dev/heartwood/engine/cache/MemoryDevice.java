@@ -1,8 +1,8 @@
 package dev.heartwood.engine.cache;
 
 import dev.heartwood.NoSpaceException;
-import dev.heartwood.StoreException;
 import dev.heartwood.ReadFailedException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.IoQueue;

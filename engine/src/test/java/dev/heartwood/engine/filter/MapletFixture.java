@@ -4,6 +4,7 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.KeyHash;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.PageCache;
+import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayList;

@@ -7,6 +7,7 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.PageCache;
+import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
@@ -26,7 +27,7 @@ final class TrunkFixture implements AutoCloseable {
     private static final int SCRATCH_BYTES = 1 << 17;
     private static final int STEPS_MAX = 2000;
 
-    final MemoryDevice device;
+    final ArrayDevice device;
     final Epochs epochs = new Epochs();
     final MemoryPool pool = MemoryPool.open(64L << 20);
     final MemoryPool cachePool = MemoryPool.open(48L << 20);
@@ -50,12 +51,12 @@ final class TrunkFixture implements AutoCloseable {
 
     /** An empty trunk. */
     TrunkFixture(TreeShape shape, TrunkPolicies policies, MergeOperator operator) {
-        this(new MemoryDevice(), null, shape, policies, operator);
+        this(new ArrayDevice(), null, shape, policies, operator);
     }
 
     /** The trunk that {@code found} names on {@code device}; null for an empty one. */
     TrunkFixture(
-            MemoryDevice device,
+            ArrayDevice device,
             TrunkImages.Found found,
             TreeShape shape,
             TrunkPolicies policies,

@@ -1,25 +1,58 @@
-package dev.heartwood.engine.branch;
+package dev.heartwood.engine.device;
 
-import dev.heartwood.engine.device.BlockDevice;
-import dev.heartwood.engine.device.IoQueue;
+import dev.heartwood.CorruptionException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Memory;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
-/** A device in heap memory whose blocks can be looked at and damaged. */
-final class MemoryDevice implements BlockDevice {
+/** A device of blocks in arrays, which can be looked at and damaged, and whose operations fail on demand. Thread-safe. */
+public final class ArrayDevice implements BlockDevice {
     private final Map<Long, byte[]> blocks = new HashMap<>();
+    private final long sizeMax;
+    private long writesLeft = Long.MAX_VALUE;
     private long size;
     private long bytesRead;
     private long bytesWritten;
 
     /** Pages read one by one or by the extent, in the order of the reads. */
-    final java.util.List<Long> pagesRead = new java.util.ArrayList<>();
+    public final List<Long> pagesRead = new ArrayList<>();
+
+    /** Which read from now on fails, once; 0 for none. */
+    public int failingRead;
+
+    /** A device that grows as it is asked to. */
+    public ArrayDevice() {
+        this(Long.MAX_VALUE);
+    }
+
+    /** A device that grows to {@code sizeMax} bytes. */
+    public ArrayDevice(long sizeMax) {
+        this.sizeMax = sizeMax;
+    }
+
+    /** Makes every write fail after the next {@code count}. */
+    public synchronized void failWritesAfter(long count) {
+        writesLeft = count;
+    }
+
+    /** Flips one bit of the file. */
+    public synchronized void flip(long bit) {
+        block(bit / (8L * ALIGNMENT))[(int) (bit / 8 % ALIGNMENT)] ^= (byte) (1 << bit % 8);
+    }
+
+    /** The bytes of a page, to be changed in place; null when it was never written. */
+    public synchronized byte[] block(long page) {
+        return blocks.get(page);
+    }
 
     @Override
     public String name() {
-        return "memory";
+        return "array";
     }
 
     @Override
@@ -29,6 +62,9 @@ final class MemoryDevice implements BlockDevice {
 
     @Override
     public synchronized void read(long position, long address, int length) {
+        if (failingRead > 0 && --failingRead == 0) {
+            throw new CorruptionException(name(), position / ALIGNMENT, "page", "a page", "a failing read");
+        }
         for (int at = 0; at < length; at += ALIGNMENT) {
             byte[] block = blocks.getOrDefault((position + at) / ALIGNMENT, new byte[ALIGNMENT]);
             Memory.copyFrom(block, 0, address + at, ALIGNMENT);
@@ -39,6 +75,9 @@ final class MemoryDevice implements BlockDevice {
 
     @Override
     public synchronized void write(long position, long address, int length) {
+        if (writesLeft-- <= 0) {
+            throw new StoreIoException(5, "EIO", "write", name(), position);
+        }
         for (int at = 0; at < length; at += ALIGNMENT) {
             blocks.put((position + at) / ALIGNMENT, Memory.bytes(address + at, ALIGNMENT));
         }
@@ -52,21 +91,23 @@ final class MemoryDevice implements BlockDevice {
         }
     }
 
-    /** The bytes of a page, to be changed in place. */
-    synchronized byte[] block(long page) {
-        return blocks.get(page);
-    }
-
     @Override
     public void sync() {}
 
     @Override
     public synchronized void allocate(long newSize) {
+        if (newSize > sizeMax) {
+            throw new NoSpaceException("the array is full");
+        }
         size = Math.max(size, newSize);
     }
 
     @Override
-    public void discard(long position, long length) {}
+    public synchronized void discard(long position, long length) {
+        for (long page = position / ALIGNMENT; page < (position + length) / ALIGNMENT; page++) {
+            blocks.remove(page);
+        }
+    }
 
     @Override
     public IoQueue newQueue(int depth) {
@@ -86,6 +127,7 @@ final class MemoryDevice implements BlockDevice {
     @Override
     public void close() {}
 
+    /** Does each operation when it is queued. */
     private final class Queue implements IoQueue {
         private final int depth;
         private final ArrayDeque<Long> done = new ArrayDeque<>();
@@ -106,13 +148,13 @@ final class MemoryDevice implements BlockDevice {
 
         @Override
         public void read(long position, long address, int length, long tag) {
-            MemoryDevice.this.read(position, address, length);
+            ArrayDevice.this.read(position, address, length);
             done.add(tag);
         }
 
         @Override
         public void write(long position, long address, int length, long tag) {
-            MemoryDevice.this.write(position, address, length);
+            ArrayDevice.this.write(position, address, length);
             done.add(tag);
         }
 
@@ -126,7 +168,7 @@ final class MemoryDevice implements BlockDevice {
 
         @Override
         public long failedTag() {
-            return 0;
+            throw new IllegalStateException("nothing failed");
         }
 
         @Override
