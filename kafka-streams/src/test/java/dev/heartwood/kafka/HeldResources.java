@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -16,10 +17,21 @@ import java.util.stream.Stream;
  */
 record HeldResources(long files, long rings, long mappings, long threads) {
     static HeldResources now() throws IOException {
+        return count(line -> true);
+    }
+
+    /** As {@link #now} without what is mapped of a store that stays open, which makes spare log segments when it likes. */
+    static HeldResources besides(Path store) throws IOException {
+        return count(line -> !line.contains(store + "/"));
+    }
+
+    private static HeldResources count(Predicate<String> isCounted) throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"));
                 Stream<Path> threads = Files.list(Path.of("/proc/self/task"));
                 Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
-            long ofStores = mappings.filter(line -> line.contains("log-") || line.contains(".hw")).count();
+            long ofStores = mappings.filter(line -> line.contains("log-") || line.contains(".hw"))
+                    .filter(isCounted)
+                    .count();
             List<String> open = descriptors.map(HeldResources::target).toList();
             long files = open.stream().filter(target -> target.contains("/heartwood")).count();
             long rings = open.stream().filter(target -> target.contains("io_uring")).count();
@@ -36,12 +48,9 @@ record HeldResources(long files, long rings, long mappings, long threads) {
         }
     }
 
-    /**
-     * The same without what an open environment may have made meanwhile: rings for threads that call at once, and the spare log
-     * segments that an open store maps in the background.
-     */
-    HeldResources withoutSpares() {
-        return new HeldResources(files, 0, 0, threads);
+    /** The same without the rings that an open environment may have made for threads that call at once. */
+    HeldResources withoutRings() {
+        return new HeldResources(files, 0, mappings, threads);
     }
 
     private static boolean isWorker(Path thread) {

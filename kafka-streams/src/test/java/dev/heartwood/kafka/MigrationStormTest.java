@@ -58,9 +58,10 @@ class MigrationStormTest {
             HeldResources before = HeldResources.now();
 
             // A store that stays, so that there is an environment to look at before and after.
-            HeartwoodKeyValueStore anchor = new StoreContext(directory.path().resolve("anchor"), Map.of(), metrics)
+            Path anchorage = directory.path().resolve("anchor");
+            HeartwoodKeyValueStore anchor = new StoreContext(anchorage, Map.of(), metrics)
                     .open(HeartwoodKeyValueStore.of("anchor", ValueFormat.PLAIN));
-            HeldResources anchored = HeldResources.now();
+            HeldResources anchored = HeldResources.besides(anchorage);
             MemoryStats used = memory(metrics);
 
             BlockingQueue<Task> tasks = new LinkedBlockingQueue<>();
@@ -76,7 +77,7 @@ class MigrationStormTest {
                 return null;
             });
 
-            assertEquals(anchored.withoutSpares(), HeldResources.now().withoutSpares());
+            assertEquals(anchored.withoutRings(), HeldResources.besides(anchorage).withoutRings());
             MemoryStats after = memory(metrics);
             assertEquals(used.memtableBytes(), after.memtableBytes());
             assertEquals(used.cacheBytes(), after.cacheBytes());
