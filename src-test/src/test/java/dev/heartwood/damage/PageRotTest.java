@@ -69,7 +69,9 @@ class PageRotTest {
                     type == PageType.BRANCH_INDEX || reading.right() > specimen.contents().size() / 2,
                     "page " + page + ": only " + reading.right() + " keys can be read");
         }
-        assertTrue(reached > 0, "no page of type " + type + " is in use");
+        // All pages were tried, and of a settled store so small few are index pages.
+        int least = type == PageType.BRANCH_INDEX ? 1 : PAGES_EACH;
+        assertTrue(reached >= least, "of type " + type + " only " + reached + " pages are in use");
         assertTrue(refused > 0, "no read of a damaged " + type + " page was refused");
     }
 
