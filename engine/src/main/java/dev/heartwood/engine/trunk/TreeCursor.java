@@ -150,7 +150,7 @@ public final class TreeCursor implements LargeValueCursor {
         }
     }
 
-    /** Memory from the pool that calls and cursors share; what this cursor has not it may wait for, since it keeps nobody waiting. */
+    /** Memory from the pool that calls and cursors share, waited for while others give some back. */
     private long allocate(long bytes) {
         long address = storage.buffers().allocatePatiently(bytes);
         if (address == 0) {
