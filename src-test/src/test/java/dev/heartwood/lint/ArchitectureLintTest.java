@@ -44,6 +44,7 @@ class ArchitectureLintTest {
             Map.entry("branch", 7),
             Map.entry("filter", 7),
             Map.entry("memtable", 7),
+            Map.entry("record", 7),
             Map.entry("log", 7),
             Map.entry("trunk", 8),
             Map.entry("checkpoint", 9),

@@ -17,6 +17,8 @@ public final class FoundEntry {
     public LargeValues largeValues;
     /** Where in {@link #largeValues} the value begins. */
     public long largePosition;
+    /** Whether the page on which it was found had to be read from the device first. */
+    public boolean isFromDevice;
 
     /** Takes an entry whose value lies in one piece. */
     public void set(byte kind, long sequence, long valueAddress, int valueLength) {
@@ -25,6 +27,7 @@ public final class FoundEntry {
         this.valueAddress = valueAddress;
         this.valueLength = valueLength;
         this.largeValues = null;
+        this.isFromDevice = false;
     }
 
     /** Takes an entry whose value has to be read from {@code values}. */
@@ -35,5 +38,6 @@ public final class FoundEntry {
         this.valueLength = valueLength;
         this.largeValues = values;
         this.largePosition = position;
+        this.isFromDevice = false;
     }
 }

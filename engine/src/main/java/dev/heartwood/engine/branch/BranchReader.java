@@ -26,7 +26,9 @@ public final class BranchReader {
             long page = file.page(branch.devicePage(number), PageType.BRANCH_INDEX, branch.id);
             number = child(page, branch, level, KeyedPage.childFor(page, branch, key, keyLength, snapshot));
         }
-        long page = file.page(branch.devicePage(number), PageType.BRANCH_LEAF, branch.id);
+        long leaf = branch.devicePage(number);
+        boolean isCached = file.isCached(leaf);
+        long page = file.page(leaf, PageType.BRANCH_LEAF, branch.id);
         int count = KeyedPage.count(page);
         int index = KeyedPage.lowerBound(page, branch, key, keyLength, snapshot);
         if (index == count) {
@@ -42,6 +44,7 @@ public final class BranchReader {
             return false;
         }
         fill(page, branch, bounds, keyField, result);
+        result.isFromDevice = !isCached;
         return true;
     }
 

@@ -4,6 +4,7 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.Arrays;
+import java.util.function.LongConsumer;
 
 /**
  * Collects the hashes of keys while a branch is written, in native memory: {@value #HASH_BYTES} bytes a key, in chunks that grow
@@ -76,6 +77,16 @@ public final class FingerprintBuffer implements AutoCloseable {
         countBefore = 0;
         cursor = 0;
         limit = 0;
+    }
+
+    /** Calls {@code sink} with every hash, of which only the top 40 bits were kept. */
+    public void forEach(LongConsumer sink) {
+        for (int i = 0; i < chunkCount; i++) {
+            long end = i == chunkCount - 1 ? cursor : end(i);
+            for (long address = chunks[i]; address < end; address += HASH_BYTES) {
+                sink.accept(Memory.getLong(address) << HASH_SHIFT);
+            }
+        }
     }
 
     void addTo(EntryBuckets buckets, int value) {

@@ -18,6 +18,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import java.nio.file.Path;
@@ -58,6 +59,7 @@ public final class EngineEnvironment implements Environment {
     private final Surroundings surroundings;
     private final Epochs epochs = new Epochs();
     private final PageCache cache;
+    private final RecordCache records;
     private final Workers workers;
     private final Operations operations;
     private final ReentrantLock lifecycle = new ReentrantLock();
@@ -78,11 +80,12 @@ public final class EngineEnvironment implements Environment {
         this.plan = MemoryPlan.of(options);
         this.storages = storages;
         List<MemoryPool> pools = openPools(
-                plan.memtablesBytes(), plan.mergeBytes(), plan.foregroundBytes(), plan.cacheBytes());
+                plan.memtablesBytes(), plan.mergeBytes(), plan.foregroundBytes(), plan.cacheBytes(), plan.recordBytes());
         this.memtablePool = pools.get(0);
         this.mergePool = pools.get(1);
         this.foregroundPool = pools.get(2);
         this.cachePool = pools.get(3);
+        this.records = orClose(pools, () -> new RecordCache(pools.get(4), epochs));
         this.cache = orClose(pools, () -> new PageCache(cachePool, plan.framesBytes(), epochs));
         this.operations = new Operations(epochs, foregroundPool);
         this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
@@ -245,8 +248,8 @@ public final class EngineEnvironment implements Environment {
         return new MemoryStats(
                 options.memory().bytes(),
                 memtablePool.allocated(),
-                framesUsed * PageLayout.PAGE_BYTES,
-                cache.bytes(),
+                framesUsed * PageLayout.PAGE_BYTES + records.bytesHeld(),
+                cache.bytes() + records.bytes(),
                 mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
                 (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES);
     }
@@ -277,6 +280,7 @@ public final class EngineEnvironment implements Environment {
         }
         operations.close();
         cache.close();
+        records.close();
         cachePool.close();
         foregroundPool.close();
         mergePool.close();
@@ -313,6 +317,10 @@ public final class EngineEnvironment implements Environment {
 
     PageCache cache() {
         return cache;
+    }
+
+    RecordCache records() {
+        return records;
     }
 
     Workers workers() {

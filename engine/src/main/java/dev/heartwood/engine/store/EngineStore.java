@@ -469,6 +469,7 @@ final class EngineStore implements KeyValueStore {
         Operation operation = enter();
         try {
             if (parts.trunk().discard(new Span(range.from(), range.to()))) {
+                parts.records().forgetAll();
                 parts.epochs().reclaim();
             }
         } finally {

@@ -13,6 +13,7 @@ import dev.heartwood.EnvironmentOptions;
  * @param logBytes mapped log segments
  * @param metadataBytes the cache's own indexes
  * @param cacheBytes the page cache with its buffers
+ * @param recordBytes the record cache
  * @param segmentBytesMax the largest log segment
  */
 record MemoryPlan(
@@ -23,12 +24,16 @@ record MemoryPlan(
         long logBytes,
         long metadataBytes,
         long cacheBytes,
+        long recordBytes,
         int segmentBytesMax) {
     private static final long MERGE_MIN = ByteSize.mib(3).bytes();
     private static final long FOREGROUND_MIN = ByteSize.mib(4).bytes();
     private static final long FOREGROUND_MAX = ByteSize.mib(64).bytes();
     private static final long MEMTABLE_MIN = ByteSize.mib(1).bytes();
     private static final long MEMTABLE_MAX = ByteSize.mib(64).bytes();
+    /** One part in so many of what is for caching is for records, the rest for pages. */
+    private static final int RECORDS_SHARE = 4;
+
     private static final int SEGMENT_MIN = 64 << 10;
     private static final int SEGMENT_MAX = 4 << 20;
 
@@ -41,8 +46,10 @@ record MemoryPlan(
         int segment = Integer.highestOneBit(Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
         long log = 4L * segment;
         long metadata = total / 64;
-        long cache = total - memtables - merge - foreground - log - metadata;
-        return new MemoryPlan(memtable, memtables, merge, foreground, log, metadata, cache, segment);
+        long caches = total - memtables - merge - foreground - log - metadata;
+        long records = caches / RECORDS_SHARE;
+        return new MemoryPlan(
+                memtable, memtables, merge, foreground, log, metadata, caches - records, records, segment);
     }
 
     /** Of the cache's memory, what frames take; the rest is for write-back and reads that find no frame. */

@@ -73,7 +73,7 @@ final class PointReads {
 
     private boolean find(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
         return state == null
-                ? read.find(operation, keyAddress, keyLength, Entries.NEWEST)
+                ? read.findNewest(operation, keyAddress, keyLength)
                 : read.find(operation, state.sources(), keyAddress, keyLength, state.sequence());
     }
 

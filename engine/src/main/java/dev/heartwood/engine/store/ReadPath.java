@@ -4,6 +4,7 @@ import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.os.KeyHasher;
+import dev.heartwood.engine.record.StoreRecords;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.trunk.TreeReader;
 import dev.heartwood.engine.trunk.TreeStorage;
@@ -11,7 +12,7 @@ import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkVersion;
 
 /**
- * Point reads: memtables from the newest, then the tree. Thread-safe; every call runs inside the epoch of its operation.
+ * Point reads: memtables from the newest, then the record cache, then the tree. Thread-safe; every call runs inside the epoch of its operation.
  *
  * <p>The list of memtables is read before the tree's version. A memtable leaves the list only after a version that has its
  * entries was published, so nothing is missed; one that is in both is passed over by its generation, so nothing is seen twice.
@@ -21,12 +22,21 @@ final class ReadPath {
     private final Trunk trunk;
     private final TreeStorage storage;
     private final MergeOperator operator;
+    /** Null when there are none. */
+    private final StoreRecords records;
 
-    ReadPath(Generations generations, Trunk trunk, TreeStorage storage, MergeOperator operator) {
+    /** @param records null for a store whose records are not cached one by one */
+    ReadPath(
+            Generations generations,
+            Trunk trunk,
+            TreeStorage storage,
+            MergeOperator operator,
+            StoreRecords records) {
         this.generations = generations;
         this.trunk = trunk;
         this.storage = storage;
         this.operator = operator;
+        this.records = records;
     }
 
     /** Where the sources of one read come from: the current state, or what a snapshot pinned. */
@@ -39,28 +49,46 @@ final class ReadPath {
     }
 
     /**
-     * Finds the newest entry of a key at or before {@code snapshot} in the current state.
+     * Finds the newest entry of a key.
      *
      * @return whether the key has an entry; {@code operation.found} then is a PUT, a DELETE or the newest MERGE
      */
-    boolean find(Operation operation, long keyAddress, int keyLength, long snapshot) {
+    boolean findNewest(Operation operation, long keyAddress, int keyLength) {
+        FoundEntry found = operation.found;
+        long hash = KeyHasher.hash(keyAddress, keyLength);
+        // Before the list of memtables: see the package of the record cache.
+        long ticket = records == null ? 0 : records.ticket();
+        int owner = records == null ? 0 : records.owner();
         Generation[] newestFirst = generations.newestFirst();
-        return find(operation.found, newestFirst, trunk.version(), keyAddress, keyLength, snapshot);
+        TrunkVersion version = trunk.version();
+        if (findInMemtables(found, newestFirst, version, hash, keyAddress, keyLength, Entries.NEWEST)
+                || records != null && records.find(hash, keyAddress, keyLength, found)) {
+            return true;
+        }
+        boolean exists = findInTree(found, version, hash, keyAddress, keyLength, Entries.NEWEST);
+        if (exists && records != null) {
+            records.offer(ticket, owner, hash, keyAddress, keyLength, found);
+        }
+        return exists;
     }
 
-    /** As {@link #find} in the state that a snapshot pinned. */
+    /** As {@link #findNewest} at or before {@code snapshot}, in the state that it pinned. */
     boolean find(Operation operation, Sources sources, long keyAddress, int keyLength, long snapshot) {
-        return find(operation.found, sources.newestFirst, sources.version, keyAddress, keyLength, snapshot);
+        FoundEntry found = operation.found;
+        long hash = KeyHasher.hash(keyAddress, keyLength);
+        return findInMemtables(
+                        found, sources.newestFirst, sources.version, hash, keyAddress, keyLength, snapshot)
+                || findInTree(found, sources.version, hash, keyAddress, keyLength, snapshot);
     }
 
-    private boolean find(
+    private static boolean findInMemtables(
             FoundEntry found,
             Generation[] newestFirst,
             TrunkVersion version,
+            long hash,
             long keyAddress,
             int keyLength,
             long snapshot) {
-        long hash = KeyHasher.hash(keyAddress, keyLength);
         for (Generation generation : newestFirst) {
             if (generation.number() <= version.generation()) {
                 break;
@@ -69,10 +97,15 @@ final class ReadPath {
                 return true;
             }
         }
+        return false;
+    }
+
+    private boolean findInTree(
+            FoundEntry found, TrunkVersion version, long hash, long keyAddress, int keyLength, long snapshot) {
         return TreeReader.find(storage, trunk, version, hash, keyAddress, keyLength, snapshot, found);
     }
 
-    /** Whether what {@link #find} found is an operand, whose value takes {@link MergedRead}. */
+    /** Whether what was found is an operand, whose value takes {@link MergedRead}. */
     static boolean isOperand(FoundEntry found) {
         return found.kind == Entries.MERGE;
     }

@@ -4,9 +4,9 @@ import dev.heartwood.CorruptionEvent.FoundBy;
 import dev.heartwood.IncompatibleOptionsException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
-import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.checkpoint.Checkpointer;
@@ -18,17 +18,19 @@ import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.log.LogOptions;
 import dev.heartwood.engine.log.ReplaySummary;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.record.StoreRecords;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.trunk.Compactions;
 import dev.heartwood.engine.trunk.MemtablePacker;
 import dev.heartwood.engine.trunk.TreeShape;
-import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.TreeStorage.FreedExtents;
+import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkImages;
 import dev.heartwood.engine.trunk.TrunkPolicies;
@@ -191,7 +193,9 @@ final class StoreOpener {
         FailStop failStop = new FailStop();
         WriteAheadLog log = openLog(found, lanes.count(), failStop);
         opened.push(log);
-        MemtablePacker packer = new MemtablePacker(storage, trunk, live::sequences, options.mergeOperator().orElse(null));
+        StoreRecords records = environment.records().store();
+        MemtablePacker packer = new MemtablePacker(
+                storage, trunk, live::sequences, options.mergeOperator().orElse(null), keys -> forget(records, keys));
         Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes);
         opened.push(recovery);
         ReplaySummary replayed = log.replay(recovery);
@@ -225,7 +229,10 @@ final class StoreOpener {
                 failStop,
                 background,
                 sequence);
-        ReadPath read = new ReadPath(generations, trunk, storage, options.mergeOperator().orElse(null));
+        // A compaction filter drops records when it likes; a reader must not find them afterwards.
+        boolean cachesRecords = records.isEnabled() && options.compactionFilter().isEmpty();
+        ReadPath read = new ReadPath(
+                generations, trunk, storage, options.mergeOperator().orElse(null), cachesRecords ? records : null);
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion);
         background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
@@ -239,8 +246,17 @@ final class StoreOpener {
         scrubber.start();
         StoreParts parts = new StoreParts(
                 options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
-                scrubber, damage, environment.operations(), environment.epochs());
+                records, scrubber, damage, environment.operations(), environment.epochs());
         return new EngineStore(parts, environment, afterClose);
+    }
+
+    /** Drops the cached records of keys that are about to have newer entries in the tree. */
+    private static void forget(StoreRecords records, FingerprintBuffer keys) {
+        StoreRecords.Packing packing = records.beginPacking();
+        if (packing != null) {
+            keys.forEach(packing);
+            packing.finish();
+        }
     }
 
     private WriteAheadLog openLog(Superblock found, int lanes, FailStop failStop) {

@@ -8,6 +8,7 @@ import dev.heartwood.engine.checkpoint.Checkpointer;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.record.StoreRecords;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.TreeSummary;
@@ -28,6 +29,7 @@ record StoreParts(
         Background background,
         WritePath write,
         ReadPath read,
+        StoreRecords records,
         Scrubber scrubber,
         Damage damage,
         Operations operations,

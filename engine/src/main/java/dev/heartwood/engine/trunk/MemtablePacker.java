@@ -6,9 +6,11 @@ import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.WriteMode;
+import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.memtable.Memtable;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -20,12 +22,20 @@ public final class MemtablePacker {
     private final Trunk trunk;
     private final Supplier<long[]> snapshots;
     private final MergeOperator operator;
+    private final Consumer<FingerprintBuffer> beforeIncorporation;
 
-    public MemtablePacker(TreeStorage storage, Trunk trunk, Supplier<long[]> snapshots, MergeOperator operator) {
+    /** @param beforeIncorporation is given the hashes of the keys whose newest entries readers will find in the tree from then on */
+    public MemtablePacker(
+            TreeStorage storage,
+            Trunk trunk,
+            Supplier<long[]> snapshots,
+            MergeOperator operator,
+            Consumer<FingerprintBuffer> beforeIncorporation) {
         this.storage = storage;
         this.trunk = trunk;
         this.snapshots = snapshots;
         this.operator = operator;
+        this.beforeIncorporation = beforeIncorporation;
     }
 
     /** Packs {@code memtable}, which holds everything of {@code generation} and is not written to any more. */
@@ -51,6 +61,7 @@ public final class MemtablePacker {
         if (writer.fingerprints() == null) {
             throw new InsufficientMemoryException("no memory for the fingerprints of a memtable");
         }
+        beforeIncorporation.accept(writer.fingerprints());
         Run run = writer.finish();
         if (run == null) {
             return null;

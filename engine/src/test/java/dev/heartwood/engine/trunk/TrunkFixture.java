@@ -71,7 +71,7 @@ final class TrunkFixture implements AutoCloseable {
         trunk = found == null
                 ? images.create(new TrunkImages.Found(null, 0, 0, 1), shape, policies, epochs)
                 : images.load(found, shape, policies, epochs);
-        packer = new MemtablePacker(storage, trunk, this::liveSnapshots, operator);
+        packer = new MemtablePacker(storage, trunk, this::liveSnapshots, operator, keys -> {});
         compactor = new Compactor(storage, trunk, operator, null);
     }
 

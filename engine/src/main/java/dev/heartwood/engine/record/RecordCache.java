@@ -1,0 +1,199 @@
+package dev.heartwood.engine.record;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Records of all stores of an environment that were read more than once lately. Thread-safe; readers take no lock. Every method but
+ * {@link #store} runs inside an epoch or in the background.
+ */
+public final class RecordCache implements AutoCloseable {
+    private static final int CHUNK_BYTES_MAX = 16 << 10;
+    private static final int CHUNK_BYTES_MIN = 2 * RecordLayout.PAYLOAD_BYTES_MAX;
+
+    private final MemoryPool pool;
+    // Null when there is no memory for records.
+    private final RecordTable table;
+    private final RecordRing ring;
+    private final AtomicBoolean ringTaken = new AtomicBoolean();
+    private final AtomicLong packings = new AtomicLong();
+    private final AtomicInteger owners = new AtomicInteger();
+    private final LongAdder hits = new LongAdder();
+    /** Whether a record was ever taken in; set before the first looks at the packings. */
+    private volatile boolean hasRecords;
+
+    /** A cache in all of {@code pool}, newly opened and now the cache's; one that holds nothing when it is null or too small. */
+    public RecordCache(MemoryPool pool, Epochs epochs) {
+        this.pool = pool;
+        long capacity = pool == null ? 0 : pool.capacity();
+        int chunkBytes = (int) Math.clamp(Long.highestOneBit(capacity / 64), CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+        // A tenth to a fifth: a bucket for two to four records of a hundred and twenty bytes, the other slots for keys met once.
+        long tableBytes = MemoryPool.blockBytes(capacity / 10);
+        long tableAddress = capacity == 0 ? 0 : pool.allocate(tableBytes);
+        long[] chunks = tableAddress == 0 ? new long[0] : chunks(pool, (capacity - tableBytes) / chunkBytes, chunkBytes);
+        if (chunks.length < RecordRing.chunksMin()) {
+            this.table = null;
+            this.ring = null;
+            return;
+        }
+        this.table = new RecordTable(tableAddress, tableBytes);
+        this.ring = new RecordRing(table, epochs, chunks, chunkBytes);
+    }
+
+    private static long[] chunks(MemoryPool pool, long countMax, int chunkBytes) {
+        long[] chunks = new long[(int) Math.min(countMax, Integer.MAX_VALUE / 2)];
+        int count = 0;
+        while (count < chunks.length) {
+            long chunk = pool.allocate(chunkBytes);
+            if (chunk == 0) {
+                break;
+            }
+            chunks[count++] = chunk;
+        }
+        return Arrays.copyOf(chunks, count);
+    }
+
+    /** The part of a store that begins to use the cache. */
+    public StoreRecords store() {
+        return new StoreRecords(this);
+    }
+
+    /** Records found since the cache was made. */
+    public long hits() {
+        return hits.sum();
+    }
+
+    /** The memory it may take, in bytes. */
+    public long bytes() {
+        return isEnabled() ? pool.capacity() : 0;
+    }
+
+    /** The memory it has taken, in bytes: all, once there was a record to take in. */
+    public long bytesHeld() {
+        return hasRecords ? bytes() : 0;
+    }
+
+    boolean isEnabled() {
+        return table != null;
+    }
+
+    int newOwner() {
+        return owners.incrementAndGet();
+    }
+
+    /** How many packings have begun. */
+    long packings() {
+        return packings.get();
+    }
+
+    /** The record of a key; 0 when there is none. Its memory stays as it is until the caller's epoch ends. */
+    long find(long hash, int owner, long keyAddress, int keyLength) {
+        long record = table.find(table.bucket(hash), hash, owner, keyAddress, keyLength);
+        if (record != 0) {
+            hits.increment();
+        }
+        return record;
+    }
+
+    /**
+     * Takes a record in that was just read from the device, or from memory if its key was met before; else remembers the key. Does
+     * nothing when others are at it.
+     */
+    void offer(
+            long ticket,
+            long hash,
+            int owner,
+            long keyAddress,
+            int keyLength,
+            long valueAddress,
+            int valueLength,
+            boolean isFromDevice) {
+        if ((long) keyLength + valueLength > RecordLayout.PAYLOAD_BYTES_MAX) {
+            return;
+        }
+        long bucket = table.bucket(hash);
+        if (isFromDevice || table.remembers(bucket, hash)) {
+            takeIn(ticket, bucket, hash, owner, keyAddress, keyLength, valueAddress, valueLength);
+        } else if (table.tryLock(bucket)) {
+            table.remember(bucket, hash);
+            table.unlock(bucket);
+        }
+    }
+
+    private void takeIn(
+            long ticket,
+            long bucket,
+            long hash,
+            int owner,
+            long keyAddress,
+            int keyLength,
+            long valueAddress,
+            int valueLength) {
+        if (ringTaken.get() || !ringTaken.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            if (!hasRecords) {
+                hasRecords = true;
+            }
+            long record = ring.append(RecordLayout.bytes(keyLength, valueLength));
+            if (record == 0) {
+                return;
+            }
+            // Also when it is refused below: what lies in a chunk is walked over from record to record.
+            RecordLayout.write(record, owner, keyAddress, keyLength, valueAddress, valueLength);
+            table.lock(bucket);
+            try {
+                if (packings.get() == ticket) {
+                    table.remember(bucket, hash);
+                    table.put(bucket, hash, record);
+                }
+            } finally {
+                table.unlock(bucket);
+            }
+        } finally {
+            ringTaken.set(false);
+        }
+    }
+
+    /** Counts a packing; whether there is anything that its keys have to be looked for in. */
+    boolean beginPacking() {
+        packings.getAndIncrement();
+        return hasRecords;
+    }
+
+    /** Drops what may be the records of keys with these hashes. */
+    void forget(long[] hashes, int count) {
+        boolean anyLocked = false;
+        for (int i = 0; i < count; i++) {
+            // These loads depend on nothing, so their cache misses overlap.
+            anyLocked |= table.isLocked(table.bucket(hashes[i]));
+        }
+        if (anyLocked) {
+            for (int i = 0; i < count; i++) {
+                table.awaitUnlocked(table.bucket(hashes[i]));
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            long bucket = table.bucket(hashes[i]);
+            if (table.mayHold(bucket, hashes[i])) {
+                table.lock(bucket);
+                table.drop(bucket, hashes[i]);
+                table.unlock(bucket);
+            }
+        }
+    }
+
+    /** Nothing may be under way any more. */
+    @Override
+    public void close() {
+        if (pool != null) {
+            pool.close();
+        }
+    }
+}

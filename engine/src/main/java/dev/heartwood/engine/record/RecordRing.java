@@ -1,0 +1,109 @@
+package dev.heartwood.engine.record;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.Memory;
+
+/**
+ * The records, appended one behind the other to chunks in a ring. The chunks before the head have been swept: nothing refers to
+ * their records, and they are filled anew once nobody can still be reading them. For one thread at a time.
+ */
+final class RecordRing {
+    /** Swept chunks ahead of the head, so that their readers have ended when the head comes to them. */
+    private static final int SWEPT_AHEAD_MAX = 8;
+
+    private final RecordTable table;
+    private final Epochs epochs;
+    private final long[] chunks;
+    private final int chunkBytes;
+    /** Where the records of each chunk end. */
+    private final long[] ends;
+    /** The epoch in which each chunk was swept. */
+    private final long[] sweptAt;
+    private final int sweptAhead;
+    private int head;
+    /** The oldest chunk that was not swept. */
+    private int tail;
+    /** Chunks from tail to head. */
+    private int filled = 1;
+
+    RecordRing(RecordTable table, Epochs epochs, long[] chunks, int chunkBytes) {
+        this.table = table;
+        this.epochs = epochs;
+        this.chunks = chunks;
+        this.chunkBytes = chunkBytes;
+        this.ends = chunks.clone();
+        this.sweptAt = new long[chunks.length];
+        this.sweptAhead = Math.min(SWEPT_AHEAD_MAX, chunks.length / 4);
+    }
+
+    /** The chunks of the smallest ring. */
+    static int chunksMin() {
+        return 8;
+    }
+
+    /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
+    long append(int bytes) {
+        if (!fits(bytes) && !advance(bytes)) {
+            return 0;
+        }
+        return take(bytes);
+    }
+
+    private boolean fits(int bytes) {
+        return ends[head] + bytes <= chunks[head] + chunkBytes;
+    }
+
+    private long take(int bytes) {
+        long record = ends[head];
+        ends[head] += bytes;
+        return record;
+    }
+
+    private boolean advance(int bytes) {
+        int next = next(head);
+        if (!epochs.passed(sweptAt[next])) {
+            return false;
+        }
+        head = next;
+        ends[head] = chunks[head];
+        filled++;
+        if (filled > chunks.length - sweptAhead) {
+            sweepTail();
+        }
+        return fits(bytes);
+    }
+
+    /** Drops the records of the oldest chunk but those that were used since they were written, which move to the head. */
+    private void sweepTail() {
+        // The head keeps room for a record that is new: else a ring whose records are all used would take in none.
+        long spared = chunks[head] + chunkBytes - chunkBytes / 4;
+        for (long record = chunks[tail]; record < ends[tail]; ) {
+            int bytes = RecordLayout.bytes(record);
+            long bucket = table.bucket(RecordLayout.hash(record));
+            table.lock(bucket);
+            try {
+                long slot = table.slotOf(bucket, record);
+                if (slot != 0) {
+                    boolean isSpared = table.isUsed(slot) && ends[head] + bytes <= spared;
+                    table.move(slot, isSpared ? copy(record, bytes) : 0);
+                }
+            } finally {
+                table.unlock(bucket);
+            }
+            record += bytes;
+        }
+        sweptAt[tail] = epochs.advance();
+        tail = next(tail);
+        filled--;
+    }
+
+    private long copy(long record, int bytes) {
+        long to = take(bytes);
+        Memory.copy(record, to, bytes);
+        return to;
+    }
+
+    private int next(int chunk) {
+        return chunk + 1 == chunks.length ? 0 : chunk + 1;
+    }
+}

@@ -1,0 +1,176 @@
+package dev.heartwood.engine.record;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What is taken in, what stays, and what is never found again. */
+class RecordCacheTest {
+    private final RecordFixture fixture = new RecordFixture(1 << 20);
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void aRecordIsTakenInWhenItsKeyIsMetAgain() {
+        fixture.read("key", "value");
+        assertNull(fixture.find("key"));
+        fixture.read("key", "value");
+        assertEquals("value", fixture.find("key"));
+        assertEquals(1, fixture.cache.hits());
+        assertNull(fixture.find("other"));
+    }
+
+    @Test
+    void emptyValuesAndKeysAreRecords() {
+        fixture.readTwice("", "value");
+        fixture.readTwice("key", "");
+        assertEquals("value", fixture.find(""));
+        assertEquals("", fixture.find("key"));
+    }
+
+    @Test
+    void largeRecordsAreNotTakenIn() {
+        String most = "v".repeat(RecordLayout.PAYLOAD_BYTES_MAX - 3);
+        fixture.readTwice("key", most);
+        fixture.readTwice("kez", most + "v");
+        assertEquals(most, fixture.find("key"));
+        assertNull(fixture.find("kez"));
+    }
+
+    @Test
+    void packingDropsRecords() {
+        fixture.readTwice("a", "1");
+        fixture.readTwice("b", "2");
+        fixture.pack("b");
+        assertEquals("1", fixture.find("a"));
+        assertNull(fixture.find("b"));
+        fixture.read("b", "3");
+        assertEquals("3", fixture.find("b"), "what was dropped is remembered");
+    }
+
+    @Test
+    void whatWasReadBeforeAPackingIsRefused() {
+        fixture.readTwice("a", "1");
+        long ticket = fixture.store.ticket();
+        fixture.pack("b");
+        fixture.read(fixture.store, ticket, "b", "old");
+        fixture.read(fixture.store, ticket, "b", "old");
+        assertNull(fixture.find("b"));
+        fixture.read("b", "new");
+        assertEquals("new", fixture.find("b"));
+    }
+
+    @Test
+    void storesDoNotSeeEachOther() {
+        StoreRecords other = fixture.cache.store();
+        fixture.readTwice("key", "mine");
+        assertNull(fixture.find(other, "key"));
+        fixture.read(other, other.ticket(), "key", "theirs");
+        fixture.read(other, other.ticket(), "key", "theirs");
+        assertEquals("mine", fixture.find("key"));
+        assertEquals("theirs", fixture.find(other, "key"));
+    }
+
+    @Test
+    void aStoreForgetsAll() {
+        fixture.readTwice("key", "value");
+        int before = fixture.store.owner();
+        fixture.store.forgetAll();
+        assertNull(fixture.find("key"));
+        assertFalse(before == fixture.store.owner());
+    }
+
+    @Test
+    void ofManyRecordsThoseThatAreReadStay() {
+        String value = "v".repeat(100);
+        for (int i = 0; i < 100; i++) {
+            fixture.readTwice("hot" + i, value);
+        }
+        // Ten times what there is room for; every hot record is read between any two rounds of the ring.
+        for (int i = 0; i < 80_000; i++) {
+            fixture.readTwice("cold" + i, value);
+            if (i % 1000 == 0) {
+                for (int j = 0; j < 100; j++) {
+                    if (fixture.find("hot" + j) == null) {
+                        fixture.read("hot" + j, value);
+                    }
+                }
+            }
+        }
+        int hot = 0;
+        for (int i = 0; i < 100; i++) {
+            hot += fixture.find("hot" + i) == null ? 0 : 1;
+        }
+        int cold = 0;
+        for (int i = 0; i < 80_000; i++) {
+            cold += fixture.find("cold" + i) == null ? 0 : 1;
+        }
+        assertTrue(hot >= 90, hot + " of 100 hot records");
+        assertTrue(cold > 3_000 && cold < 9_000, cold + " cold records in a megabyte");
+    }
+
+    @Test
+    void whatAReaderMayStillSeeIsNotOverwritten() {
+        String value = "v".repeat(1000);
+        fixture.readTwice("key", value);
+        int slot = fixture.epochs.enter();
+        for (int i = 0; i < 10_000; i++) {
+            fixture.readTwice("other" + i, value);
+        }
+        long hits = fixture.cache.hits();
+        fixture.epochs.exit(slot);
+        for (int i = 0; i < 10_000; i++) {
+            fixture.readTwice("other" + i, value);
+        }
+        assertEquals(hits, fixture.cache.hits());
+        assertNull(fixture.find("key"), "it was never read");
+        assertEquals(value, fixture.find("other9999"), "after the reader has gone the ring goes on");
+    }
+
+    /** Whatever is found is what was last read since the key was last packed. */
+    @Test
+    void randomCallsAgreeWithAMap() {
+        Random random = new Random(42);
+        Map<String, String> newest = new HashMap<>();
+        try (RecordFixture small = new RecordFixture(64 << 10)) {
+            for (int i = 0; i < 400_000; i++) {
+                String key = "key" + (int) Math.abs(random.nextGaussian() * 300);
+                if (random.nextInt(10) == 0) {
+                    newest.put(key, "v".repeat(random.nextInt(200)) + i);
+                    small.pack(key);
+                } else {
+                    String expected = newest.computeIfAbsent(key, k -> "first of " + k);
+                    String found = small.find(key);
+                    if (found == null) {
+                        small.read(key, expected);
+                    } else {
+                        assertEquals(expected, found);
+                    }
+                }
+            }
+            assertTrue(small.cache.hits() > 50_000, "hits: " + small.cache.hits());
+        }
+    }
+
+    @Test
+    void aCacheTooSmallHoldsNothing() {
+        RecordCache tiny = new RecordCache(MemoryPool.open(16 << 10), fixture.epochs);
+        assertFalse(tiny.store().isEnabled());
+        assertEquals(0, tiny.bytes());
+        tiny.close();
+        RecordCache none = new RecordCache(null, fixture.epochs);
+        assertFalse(none.store().isEnabled());
+        none.close();
+    }
+}
