@@ -83,6 +83,12 @@ enum PlantedFault {
                     .lcmp()
                     .ifThen(java.lang.classfile.Opcode.IFEQ, then -> then.return_())),
             "differential.EngineDifferentialTest#onAMachineThatCrashes"),
+    /** The record cache keeps what a packed memtable has made old. */
+    RECORD_NOT_FORGOTTEN(
+            "record.RecordCache",
+            List.of("forget"),
+            planted -> Edits.atStart(planted, code -> code.return_()),
+            "differential.EngineDifferentialTest#onAMachineThatCrashes"),
     /** A snapshot does not hold the version of the tree that it reads. */
     SNAPSHOT_HOLDS_NOTHING(
             "store.SnapshotState",

@@ -102,9 +102,9 @@ final class SoakLoad {
         try (RandomAccessFile progress = new RandomAccessFile(progress(directory, thread).toFile(), "rw")) {
             byte[] number = new byte[Long.BYTES];
             for (long call = 1; ; call++) {
-                long started = System.nanoTime();
                 int kind = random.nextInt(20);
                 if (kind < 10) {
+                    long started = System.nanoTime();
                     long end = history.endOfCall(done);
                     write(history, done, end, call % CALLS_PER_SYNC == 0 ? Durability.SYNC : Durability.BUFFERED);
                     writes.recordValue((System.nanoTime() - started) / 1000);
@@ -116,7 +116,9 @@ final class SoakLoad {
                     SoakHistory.State state = history.after(done);
                     if (kind < 19) {
                         int key = random.nextInt(SoakHistory.KEYS);
-                        byte[] found = store.get(history.keyBytes(key));
+                        byte[] sought = history.keyBytes(key);
+                        long started = System.nanoTime();
+                        byte[] found = store.get(sought);
                         reads.recordValue((System.nanoTime() - started) / 1000);
                         expect(key, state.value(key), found);
                     } else {
