@@ -38,6 +38,7 @@ package dev.heartwood;
  * @param scrubs times the scrubber has read the whole store
  * @param listenerFailures exceptions thrown by the listener
  * @param mergesSetAside merges that met a damaged page; their input stays unmerged until the store is opened again
+ * @param recordHits point reads answered by the record cache, in the whole environment
  */
 public record StoreStats(
         long entriesEstimate,
@@ -74,7 +75,8 @@ public record StoreStats(
         long pagesScrubbed,
         long scrubs,
         long listenerFailures,
-        long mergesSetAside) {
+        long mergesSetAside,
+        long recordHits) {
     /** Data bytes written per byte that the user wrote, log apart; 0 before the first write. */
     public double dataWriteAmplification() {
         return userBytesWritten == 0 ? 0 : (double) dataBytesWritten / userBytesWritten;

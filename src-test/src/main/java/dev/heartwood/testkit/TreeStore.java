@@ -215,7 +215,7 @@ public final class TreeStore implements KeyValueStore {
     @Override
     public synchronized StoreStats stats() {
         requireOpen();
-        return new StoreStats(map.size(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, views, 0, 0, 0, 0, 0, 0);
+        return new StoreStats(map.size(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, views, 0, 0, 0, 0, 0, 0, 0);
     }
 
     @Override

@@ -496,7 +496,7 @@ final class EngineStore implements KeyValueStore {
     public StoreStats stats() {
         Operation operation = enter();
         try {
-            return parts.stats(environment.cache().stats());
+            return parts.stats(environment.cache().stats(), environment.records().hits());
         } finally {
             operation.end();
         }

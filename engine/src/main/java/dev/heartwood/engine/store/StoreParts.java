@@ -53,8 +53,8 @@ record StoreParts(
         }
     }
 
-    /** The counters; those of pages are the environment's. */
-    StoreStats stats(CacheStats cache) {
+    /** The counters; those of pages and cached records are the environment's. */
+    StoreStats stats(CacheStats cache, long recordHits) {
         TreeSummary tree = TreeSummary.of(trunk);
         TrunkEvents events = trunk.events();
         long memtableEntries = 0;
@@ -96,6 +96,7 @@ record StoreParts(
                 scrubber.pages(),
                 scrubber.passes(),
                 damage.listenerFailures(),
-                background.mergesSetAside());
+                background.mergesSetAside(),
+                recordHits);
     }
 }
