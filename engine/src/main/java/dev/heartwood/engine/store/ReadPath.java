@@ -1,7 +1,6 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.MergeOperator;
-import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.store.Generations.Generation;
@@ -70,11 +69,6 @@ final class ReadPath {
             }
         }
         return TreeReader.find(storage, trunk, version, hash, keyAddress, keyLength, snapshot, found);
-    }
-
-    /** Whether what {@link #find} found is an operand, whose value takes {@link MergedRead}. */
-    static boolean isOperand(FoundEntry found) {
-        return found.kind == Entries.MERGE;
     }
 
     Trunk trunk() {
