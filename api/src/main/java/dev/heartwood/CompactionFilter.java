@@ -7,10 +7,12 @@ import java.lang.foreign.MemorySegment;
  * must be thread-safe. It is shown only values that no open snapshot can see an older version of, at times of the
  * engine's choosing: a value may be shown many times or never.
  *
+ * <p>What it drops or changes is not logged: after a crash a value may be there again as it was.
+ *
  * <p>An exception thrown here keeps the value as it is and is counted in {@link StoreStats#filterFailures()}.
  */
 public interface CompactionFilter {
-    /** A name that is stored with the store and checked at open. */
+    /** A name that is stored with the store, to describe it; the next open may bring another filter, or none. */
     String name();
 
     /**

@@ -15,6 +15,9 @@ import java.lang.foreign.MemorySegment;
  * <p>A cursor is before the first key when opened. It then stands on an entry, before the first or after the last. After a move
  * that threw it stands nowhere: {@link #next} and {@link #previous} then throw an {@link IllegalStateException} until one of
  * the other moves has succeeded.
+ *
+ * <p>Every move returns whether the cursor then stands on an entry. It holds memory and space until it is closed, and ends with the
+ * store: after that every call but {@link #close} throws {@link ClosedException}.
  */
 public interface Cursor extends AutoCloseable {
     /** Moves to the next key of the range, or past the last; from before the first it moves to the first. */
@@ -29,14 +32,17 @@ public interface Cursor extends AutoCloseable {
     /** Moves to the last key of the range. */
     boolean last();
 
-    /** Moves to the first key of the range at or after {@code key}. */
+    /** Moves to the first key of the range at or after {@code key}; past the last when there is none. */
     boolean seek(byte[] key);
 
     /** As {@link #seek(byte[])}. */
     boolean seek(MemorySegment key);
 
-    /** Moves to the last key of the range at or before {@code key}. */
+    /** Moves to the last key of the range at or before {@code key}; before the first when there is none. */
     boolean seekBackwards(byte[] key);
+
+    /** As {@link #seekBackwards(byte[])}. */
+    boolean seekBackwards(MemorySegment key);
 
     /** Whether the cursor stands on an entry. */
     boolean valid();

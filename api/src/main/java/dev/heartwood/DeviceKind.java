@@ -4,10 +4,10 @@ package dev.heartwood;
 public enum DeviceKind {
     /** io_uring where the kernel allows it, else {@link #POSIX}; a fallback is logged once. */
     AUTO,
-    /** io_uring, driven from Java; opening fails where the kernel denies it. */
+    /** io_uring, driven from Java; opening a store throws {@link StoreIoException} where the kernel denies it. */
     URING,
     /** pread and pwrite through the Foreign Function and Memory API. */
     POSIX,
-    /** pread and pwrite through jnr-ffi, which must then be on the class path. */
+    /** pread and pwrite through jnr-ffi; opening a store throws {@link IllegalStateException} when that is not on the class path. */
     JNR
 }

@@ -11,8 +11,11 @@ public interface Environment extends AutoCloseable {
      * Opens, and creates when the options allow, the store in {@code directory}. The store's own {@code memory}, {@code
      * workers} and {@code device} options are not used; the environment's are.
      *
+     * @throws NotAStoreException when there is no store and none may be made, or something else is there
      * @throws LockedException when the store is open elsewhere, in this process or another
      * @throws IncompatibleOptionsException when the options do not fit the existing store
+     * @throws InsufficientMemoryException when the budget has no memory for one more store
+     * @throws StoreIoException when the operating system refuses: a read-only file system, one without O_DIRECT, no permission
      * @throws StoreException when the store cannot be opened; nothing in the directory has changed then
      */
     KeyValueStore open(Path directory, StoreOptions options);
@@ -26,7 +29,12 @@ public interface Environment extends AutoCloseable {
     /** What the environment uses of its budget now. */
     MemoryStats memoryStats();
 
-    /** Closes every store still open in this environment, then gives the memory back. Idempotent. */
+    /**
+     * Closes every store still open in this environment, then gives the memory back. Idempotent. Afterwards {@link #open} throws
+     * {@link ClosedException}.
+     *
+     * @throws StoreException the first that closing a store threw; the others are closed and the memory is given back all the same
+     */
     @Override
     void close();
 }

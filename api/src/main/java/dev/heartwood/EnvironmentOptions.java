@@ -22,7 +22,10 @@ public final class EnvironmentOptions {
         return new Builder();
     }
 
-    /** The budget for memtables, page cache, filters and buffers together. Default 256 MiB, at least 16 MiB. */
+    /**
+     * The budget for memtables, page cache, filters, buffers and mapped log segments together, outside of the Java heap. Default 256
+     * MiB, at least 16 MiB. It is taken from the system as it is used.
+     */
     public ByteSize memory() {
         return memory;
     }

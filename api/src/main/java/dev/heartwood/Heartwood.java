@@ -20,8 +20,9 @@ public final class Heartwood {
      * directory. A store is made there when the first 128 KiB of the device are zero; a device that holds anything else is refused
      * and not written to. Lock, log and the other small files stay in the directory.
      *
-     * @throws LockedException when the store is open elsewhere
-     * @throws StoreException when the store cannot be opened; nothing in the directory has changed then
+     * @throws InsufficientMemoryException when the machine refuses the memory
+     * @throws StoreException as {@link Environment#open}; nothing in the directory has changed then
+     * @throws IllegalStateException when there is no engine on the class path or module path
      */
     public static KeyValueStore open(Path directory, StoreOptions options) {
         Environment environment = openEnvironment(EnvironmentOptions.builder()
@@ -41,7 +42,12 @@ public final class Heartwood {
         }
     }
 
-    /** Opens an environment that many stores share: one memory budget, one page cache, one set of workers. */
+    /**
+     * Opens an environment that many stores share: one memory budget, one page cache, one set of workers.
+     *
+     * @throws InsufficientMemoryException when the machine refuses the memory
+     * @throws IllegalStateException when there is no engine on the class path or module path
+     */
     public static Environment openEnvironment(EnvironmentOptions options) {
         return Provider.INSTANCE.openEnvironment(options);
     }

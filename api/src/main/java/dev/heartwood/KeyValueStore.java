@@ -4,13 +4,14 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * An ordered key-value store. Thread-safe.
+ * An ordered key-value store. Thread-safe, for virtual threads too. Interrupts neither end a call nor are they lost.
  *
  * <p>Point reads see the newest acknowledged write. A write is visible to every thread when its call returns, and a batch
  * becomes visible as a whole. After {@link #close()} every call throws {@link ClosedException}.
  *
  * <p>Any call may throw a {@link StoreException}; writes throw {@link PreviousFailureException} once a write or a sync has
- * failed, until the store is reopened. Reads go on.
+ * failed, until the store is reopened. Reads go on. A read that meets a damaged page throws {@link CorruptionException}; reads
+ * that do not need the page go on.
  */
 public interface KeyValueStore extends AutoCloseable {
     /** The longest key, in bytes. */
@@ -24,8 +25,9 @@ public interface KeyValueStore extends AutoCloseable {
      *
      * @throws TooLargeException when key or value is too long; nothing has changed
      * @throws NoSpaceException when the device is full; nothing has changed
-     * @throws InsufficientMemoryException when the memory for new writes is held, by snapshots and cursors that are open, and
-     *     nothing under way gives any back; nothing has changed
+     * @throws InsufficientMemoryException when key and value together do not fit into a quarter of the memory that the budget has
+     *     for memtables (15/256 of the budget), or when that memory is held, by snapshots and cursors that are open, and nothing
+     *     under way gives any back; nothing has changed
      */
     void put(byte[] key, byte[] value);
 
@@ -38,7 +40,7 @@ public interface KeyValueStore extends AutoCloseable {
     /** As {@link #put(MemorySegment, MemorySegment)} with a durability of its own. */
     void put(MemorySegment key, MemorySegment value, Durability durability);
 
-    /** Removes a key; absent keys may be deleted too. */
+    /** Removes a key; absent keys may be deleted too. A write as any other: see {@link #put(byte[], byte[])} for what is refused. */
     void delete(byte[] key);
 
     /** As {@link #delete(byte[])}. */
@@ -51,7 +53,8 @@ public interface KeyValueStore extends AutoCloseable {
     void delete(MemorySegment key, Durability durability);
 
     /**
-     * Adds an operand to a key's value, to be combined by the store's {@link MergeOperator}.
+     * Adds an operand to a key's value, to be combined by the store's {@link MergeOperator}. Operands are limited as values are;
+     * see {@link #put(byte[], byte[])}.
      *
      * @throws UnsupportedOperationException when the store was opened without a merge operator
      */
@@ -66,22 +69,25 @@ public interface KeyValueStore extends AutoCloseable {
     /** As {@link #merge(MemorySegment, MemorySegment)} with a durability of its own. */
     void merge(MemorySegment key, MemorySegment operand, Durability durability);
 
-    /** The value of a key, or null when it has none. */
+    /** The value of a key, or null when it has none. A key that is too long to be written has none. */
     byte[] get(byte[] key);
 
     /** As {@link #get(byte[])}. */
     byte[] get(MemorySegment key);
 
     /**
-     * Copies the value of a key into {@code destination} and allocates nothing on the heap.
+     * Copies the value of a key into {@code destination} and allocates nothing on the heap, unless merge operands have to be
+     * applied.
      *
      * @return the length of the value in bytes, or -1 when the key has none. When the value is longer than the destination,
      *     as much as fits has been copied
+     * @throws IllegalArgumentException when the destination is read-only
      */
     long get(MemorySegment key, MemorySegment destination);
 
     /**
-     * Shows the value of a key to {@code consumer}.
+     * Shows the value of a key to {@code consumer}, which is called by this thread before the call returns, and not when the key
+     * has no value. What it throws reaches the caller. It may use the store.
      *
      * @return whether the key has a value
      */
@@ -93,10 +99,19 @@ public interface KeyValueStore extends AutoCloseable {
     /** Whether a key has a value. */
     boolean contains(byte[] key);
 
+    /** As {@link #contains(byte[])}. */
+    boolean contains(MemorySegment key);
+
     /** A new, empty batch. */
     WriteBatch newBatch();
 
-    /** Applies a batch as a whole with the store's default durability. The batch may be cleared and used again. */
+    /**
+     * Applies a batch as a whole with the store's default durability. The batch stays as it is; it may be cleared and used again.
+     *
+     * @throws NoSpaceException when the device is full; nothing has changed
+     * @throws InsufficientMemoryException as {@link #put(byte[], byte[])} does, for all of the batch together; nothing has changed
+     * @throws UnsupportedOperationException when it holds a merge operand and the store was opened without a merge operator
+     */
     void write(WriteBatch batch);
 
     /**
@@ -105,7 +120,7 @@ public interface KeyValueStore extends AutoCloseable {
      */
     void write(WriteBatch batch, Durability durability);
 
-    /** The store as it is now; must be closed. */
+    /** The store as it is now; must be closed. It holds memory and space until then. */
     Snapshot snapshot();
 
     /** A cursor over {@code range} of the store as it is now; must be closed. */
@@ -152,12 +167,14 @@ public interface KeyValueStore extends AutoCloseable {
      * Gives back the space of a range of keys that will not be read any more, by reference: nothing is merged, logged or
      * read. Whole pages of the tree go at once; at the edges of the range, and where the data is new, entries stay. So after this
      * call, and after a crash, a key of the range may have the value that it had, or none; a merge operand may find nothing to be
-     * applied to. Snapshots and cursors that are
-     * open see what they saw.
+     * applied to. Snapshots and cursors that are open see what they saw.
      */
     void discard(KeyRange range);
 
-    /** Waits until merges and write-back that are due have been done. For benchmarks and tests. */
+    /**
+     * Waits until merges and write-back that are due have been done, and has some done that could wait: so that reads meet few runs
+     * and space that is not needed is free. May read and write all of the store. For the end of a bulk load, benchmarks and tests.
+     */
     void settle();
 
     /** The counters of this store at one moment. */
@@ -166,7 +183,13 @@ public interface KeyValueStore extends AutoCloseable {
     /** The options in force. */
     StoreOptions options();
 
-    /** Makes everything written durable and closes the store. Waits for running calls. Idempotent. */
+    /**
+     * Makes everything written durable, as {@link #checkpoint()} does, and closes the store. Waits for running calls; snapshots and
+     * cursors that are open end with it. Idempotent.
+     *
+     * @throws StoreException when something written could not be made durable. The store is closed all the same, and what was
+     *     logged is there when it is opened again
+     */
     @Override
     void close();
 }

@@ -7,7 +7,7 @@ import java.util.List;
  * merges, from many threads, so it must be thread-safe, and pure: the same input gives the same output.
  *
  * <p>An exception thrown here is reported to the reader that met it, as it is; a background merge that meets it keeps the
- * operands unmerged.
+ * operands unmerged, and it is counted in {@link StoreStats#filterFailures()}.
  */
 public interface MergeOperator {
     /** A name that is stored with the store and checked at open. */

@@ -2,7 +2,10 @@ package dev.heartwood;
 
 import java.lang.foreign.MemorySegment;
 
-/** A store as it was at one moment. Thread-safe. Must be closed; what it can see is kept until then. */
+/**
+ * A store as it was at one moment. Thread-safe. Must be closed; what it can see is kept, in memory and on the device, until then. It
+ * ends with the store: after that every call but {@link #close} throws {@link ClosedException}.
+ */
 public interface Snapshot extends AutoCloseable {
     /** The value the key had, or null when it had none. */
     byte[] get(byte[] key);

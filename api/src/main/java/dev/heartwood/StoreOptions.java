@@ -6,8 +6,9 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Immutable options of a store. Thread-safe. {@link #toString} prints them and {@link #parse} reads them back, except the merge
- * operator and the compaction filter, which are code: of them the text holds the name.
+ * Immutable options of a store. Thread-safe. All may differ from one open of a store to the next, except the merge operator's name
+ * once there is one. {@link #toString} prints them and {@link #parse} reads them back, except the merge operator and the compaction
+ * filter, which are code: of them the text holds the name.
  */
 public final class StoreOptions {
     /** What to do about a store that is missing or present. */
@@ -95,8 +96,9 @@ public final class StoreOptions {
     }
 
     /**
-     * The size at which a memtable is sealed. Default 0, which means an eighth of the environment's memory, 1 to 64 MiB; else 64
-     * KiB to 1 GiB. A memtable may be sealed earlier when the budget is short.
+     * The size at which a memtable is sealed. Default 0, which means 3/32 of the environment's memory, 1 to 64 MiB; else 64 KiB to 1
+     * GiB, of which half the memory for memtables is used at most (15/128 of the environment's, or 80 MiB). A memtable may be sealed
+     * earlier when the budget is short.
      */
     public ByteSize memtable() {
         return values.memtable;
@@ -120,7 +122,11 @@ public final class StoreOptions {
         return values.checkpointDistance;
     }
 
-    /** The most the data file may grow to. Default 0: as far as the device goes. At least 4 MiB. */
+    /**
+     * The most the data file may grow to. Default 0: as far as the device goes. At least 4 MiB. Writes that would need more are
+     * refused with {@link NoSpaceException}, also those that delete. A store that is larger already opens, and grows no more. The
+     * log is not counted.
+     */
     public ByteSize diskMax() {
         return values.diskMax;
     }

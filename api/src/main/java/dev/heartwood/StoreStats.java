@@ -1,7 +1,7 @@
 package dev.heartwood;
 
 /**
- * The counters of a store at one moment. Counts and bytes run since the store was opened unless they say "now".
+ * The counters of a store at one moment, immutable. Counts and bytes run since the store was opened unless they say "now".
  *
  * @param entriesEstimate entries in the tree and the memtables now, overwritten versions and tombstones included
  * @param diskBytes the size of the data file and the log files now
@@ -32,7 +32,7 @@ package dev.heartwood;
  * @param filterBytes bytes of filters now
  * @param filterEntries fingerprints in filters now
  * @param snapshots snapshots and cursors open now
- * @param filterFailures exceptions thrown by the compaction filter
+ * @param filterFailures exceptions thrown by the compaction filter, and in merges by the merge operator
  * @param damagedPages different pages found damaged, by reads, merges, scrubbing and verification
  * @param pagesScrubbed pages read by the background scrubber
  * @param scrubs times the scrubber has read the whole store

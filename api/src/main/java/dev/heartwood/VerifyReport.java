@@ -11,7 +11,7 @@ import java.util.List;
  * @param branches branches read
  * @param filters filters read
  * @param entries entries read, overwritten versions and tombstones included
- * @param pages pages of branches and filters
+ * @param pages pages of branches, overflow groups and filters read
  * @param fileExtents extents of the data file
  * @param usedExtents extents that something refers to
  * @param logRecords records that the next open replays; 0 for a store that is open

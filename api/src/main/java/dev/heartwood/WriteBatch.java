@@ -4,7 +4,10 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * Writes that are applied as a whole: all or none survive a crash, and no reader sees a part. Later writes to a key win over
- * earlier ones. Belongs to one thread at a time. Bytes are copied when they are added.
+ * earlier ones. Belongs to one thread at a time. Bytes are copied when they are added, to the heap.
+ *
+ * <p>Adding throws {@link TooLargeException} when a key, a value or the whole batch is too long, and leaves the batch as it was. What
+ * fits into the memory that a store has for writes is found out by {@link KeyValueStore#write(WriteBatch)}.
  */
 public interface WriteBatch extends AutoCloseable {
     /** The most bytes of keys and values a batch may hold. */
@@ -22,7 +25,11 @@ public interface WriteBatch extends AutoCloseable {
     /** Removes a key. */
     void delete(MemorySegment key);
 
-    /** Adds an operand to a key's value. */
+    /**
+     * Adds an operand to a key's value.
+     *
+     * @throws UnsupportedOperationException when the store was opened without a merge operator
+     */
     void merge(byte[] key, byte[] operand);
 
     /** Adds an operand to a key's value. */

@@ -33,7 +33,7 @@ final class CursorCheck implements AutoCloseable {
 
     /** One random move; {@code key} is where to seek. */
     void move(byte[] key, RandomGenerator random) {
-        int move = random.nextInt(10);
+        int move = random.nextInt(11);
         switch (move) {
             case 0 -> compare("first", cursor.first(), expected.first());
             case 1 -> compare("last", cursor.last(), expected.last());
@@ -44,7 +44,13 @@ final class CursorCheck implements AutoCloseable {
                 }
             }
             case 4 -> compare("seekBackwards", cursor.seekBackwards(key), expected.seekBackwards(key));
-            case 5, 6, 7 -> compare("next", cursor.next(), expected.next());
+            case 5 -> {
+                try (Arena arena = Arena.ofConfined()) {
+                    boolean found = cursor.seekBackwards(DifferentialRun.segment(key, random, arena));
+                    compare("seekBackwards", found, expected.seekBackwards(key));
+                }
+            }
+            case 6, 7, 8 -> compare("next", cursor.next(), expected.next());
             default -> compare("previous", cursor.previous(), expected.previous());
         }
     }

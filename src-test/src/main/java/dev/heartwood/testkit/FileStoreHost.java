@@ -1,6 +1,5 @@
 package dev.heartwood.testkit;
 
-import dev.heartwood.DeviceKind;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions.IoMode;
@@ -23,7 +22,7 @@ public final class FileStoreHost implements StoreHost {
 
     @Override
     public KeyValueStore open(RandomGenerator random) {
-        return Heartwood.open(directory.path(), matrix.next(random));
+        return Heartwood.open(directory.path(), matrix.nextOnFiles(random));
     }
 
     @Override
@@ -33,7 +32,7 @@ public final class FileStoreHost implements StoreHost {
 
     /** Checks the closed store of a directory as a whole; a log that is still to be replayed is part of it. */
     public static void verify(Path directory) {
-        try (Storage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.DIRECT)) {
+        try (Storage storage = FileStorage.reading(directory, IoMode.DIRECT)) {
             List<String> problems = EngineAccess.problems(storage);
             if (!problems.isEmpty()) {
                 throw new AssertionError("verification found:\n" + String.join("\n", problems));

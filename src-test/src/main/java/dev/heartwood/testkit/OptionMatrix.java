@@ -15,6 +15,8 @@ public final class OptionMatrix {
     private static final int[] FANOUTS = {4, 5, 8, 15};
     private static final int[] DISTANCES = {1, 2, 4, 40};
     private static final long[] MEMTABLES_KIB = {64, 64, 100, 256, 1024};
+    private static final ByteSize[] DISKS_MAX = {new ByteSize(0), ByteSize.mib(512)};
+    private static final ByteSize[] SCRUBBED_PER_SECOND = {new ByteSize(0), ByteSize.mib(1), ByteSize.mib(64)};
 
     private final StoreOptions shape;
 
@@ -42,6 +44,16 @@ public final class OptionMatrix {
                 .durability(pick(Durability.values(), random))
                 .memtable(ByteSize.kib(MEMTABLES_KIB[random.nextInt(MEMTABLES_KIB.length)]))
                 .checkpointDistance(DISTANCES[random.nextInt(DISTANCES.length)])
+                .diskMax(pick(DISKS_MAX, random))
+                .compactionFilter(random.nextBoolean() ? new SameValueFilter() : null)
+                .build();
+    }
+
+    /** As {@link #next}, with what makes a difference where files and threads are real. */
+    public StoreOptions nextOnFiles(RandomGenerator random) {
+        return next(random).toBuilder()
+                .ioMode(pick(StoreOptions.IoMode.values(), random))
+                .scrubPerSecond(pick(SCRUBBED_PER_SECOND, random))
                 .build();
     }
 

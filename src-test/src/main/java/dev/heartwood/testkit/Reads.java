@@ -22,7 +22,7 @@ final class Reads {
         byte[] expected = map.get(key);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment keySegment = segment(key, random, arena);
-            switch (random.nextInt(6)) {
+            switch (random.nextInt(7)) {
                 case 0 -> expectValue(key, expected, store.get(key), "get(byte[])");
                 case 1 -> expectValue(key, expected, store.get(keySegment), "get(segment)");
                 case 2 -> {
@@ -31,9 +31,8 @@ final class Reads {
                 }
                 case 3 -> checkConsumer(key, expected, consumer -> store.get(keySegment, consumer));
                 case 4 -> checkConsumer(key, expected, consumer -> store.get(key, consumer));
-                default -> check(
-                        store.contains(key) == (expected != null),
-                        () -> "contains(" + Write.text(key) + ") should be " + (expected != null));
+                case 5 -> checkContains(key, expected, store.contains(key));
+                default -> checkContains(key, expected, store.contains(keySegment));
             }
         }
     }
@@ -80,6 +79,10 @@ final class Reads {
             System.arraycopy(expected, 0, wanted, 0, Math.min(expected.length, wanted.length));
         }
         expectValue(key, wanted, found, "get(segment, destination)");
+    }
+
+    private static void checkContains(byte[] key, byte[] expected, boolean found) {
+        check(found == (expected != null), () -> "contains(" + Write.text(key) + ") should be " + (expected != null));
     }
 
     private static void checkConsumer(byte[] key, byte[] expected, Function<ValueConsumer, Boolean> call) {

@@ -58,6 +58,7 @@ final class SimulatedDevice implements BlockDevice {
                 Memory.putByte(at, (byte) (Memory.getByte(at) ^ 1 << machine.random().nextInt(8)));
             }
             bytesRead += length;
+            file.read(position, length);
             return null;
         });
     }

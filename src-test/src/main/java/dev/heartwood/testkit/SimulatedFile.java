@@ -1,5 +1,6 @@
 package dev.heartwood.testkit;
 
+import dev.heartwood.engine.device.BlockDevice;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -41,6 +42,7 @@ final class SimulatedFile {
     private final List<SimulatedMapping> mappings = new ArrayList<>();
     private long syncedSize;
     private long size;
+    private int[] pageReads = new int[0];
 
     SimulatedFile() {
         synced = new HashMap<>();
@@ -81,6 +83,23 @@ final class SimulatedFile {
     /** The sector as a reader sees it; not to be changed. */
     byte[] sector(long sector) {
         return current.getOrDefault(sector, ZEROES);
+    }
+
+    /** Counts a read of whole pages through a device. */
+    void read(long position, int length) {
+        int first = (int) (position / BlockDevice.ALIGNMENT);
+        int count = length / BlockDevice.ALIGNMENT;
+        if (first + count > pageReads.length) {
+            pageReads = Arrays.copyOf(pageReads, Math.max(first + count, 2 * pageReads.length));
+        }
+        for (int page = first; page < first + count; page++) {
+            pageReads[page]++;
+        }
+    }
+
+    /** How often each page was read through a device. */
+    int[] pageReads() {
+        return Arrays.copyOf(pageReads, (int) (size / BlockDevice.ALIGNMENT));
     }
 
     /** Writes one sector; the array becomes the file's. */

@@ -150,6 +150,11 @@ public final class SimulatedMachine implements Function<Path, Storage> {
         return locked(() -> file(directory, name).bytes(Integer.MAX_VALUE));
     }
 
+    /** How often each page of a file was read through a device since the machine started. */
+    public int[] pageReads(Path directory, String name) {
+        return locked(() -> file(directory, name).pageReads());
+    }
+
     /** Flips bits of one byte of a file on the medium. */
     public void flip(Path directory, String name, long offset, int mask) {
         locked(() -> {

@@ -92,6 +92,11 @@ final class TreeCursor implements Cursor {
     }
 
     @Override
+    public boolean seekBackwards(MemorySegment key) {
+        return seekBackwards(TreeStore.array(key));
+    }
+
+    @Override
     public boolean valid() {
         return entry != null;
     }

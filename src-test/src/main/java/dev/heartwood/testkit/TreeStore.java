@@ -135,6 +135,11 @@ public final class TreeStore implements KeyValueStore {
     }
 
     @Override
+    public boolean contains(MemorySegment key) {
+        return get(key) != null;
+    }
+
+    @Override
     public boolean get(byte[] key, ValueConsumer consumer) {
         byte[] value = get(key);
         if (value == null) {

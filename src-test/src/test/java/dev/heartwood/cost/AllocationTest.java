@@ -1,6 +1,7 @@
 package dev.heartwood.cost;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import dev.heartwood.ByteSize;
@@ -20,6 +21,7 @@ class AllocationTest {
     private static final int RECORDS = 20_000;
     private static final int CALLS = 5_000;
     private static final int ROUNDS_MAX = 400;
+    private static final int LARGE_VALUE_BYTES = 1 << 20;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private final TestDirectory directory = new TestDirectory("allocation");
@@ -58,6 +60,18 @@ class AllocationTest {
     @Test
     void writes() {
         assertNothingAllocated(i -> store.put(keys[i % RECORDS], value));
+    }
+
+    @Test
+    void aConsumerIsShownItsValueOffTheHeap() {
+        byte[] key = {1};
+        store.put(key, new byte[LARGE_VALUE_BYTES]);
+        long[] seen = new long[1];
+        long before = threads.getCurrentThreadAllocatedBytes();
+        store.get(key, shown -> seen[0] = shown.byteSize());
+        long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertEquals(LARGE_VALUE_BYTES, seen[0]);
+        assertTrue(allocated < LARGE_VALUE_BYTES / 4, allocated + " bytes allocated to show " + LARGE_VALUE_BYTES);
     }
 
     private void assertHit(MemorySegment key) {

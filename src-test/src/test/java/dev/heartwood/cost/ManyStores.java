@@ -7,34 +7,44 @@ import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import javax.management.JMException;
 
 /** A process of its own, so that its memory can be measured: many stores of one environment, written to in turn. */
 final class ManyStores {
     static final int STORES = 200;
     static final ByteSize MEMORY = ByteSize.mib(256);
     private static final int RECORDS_EACH = 6_000;
+    private static final int LOOK_EVERY = 200;
 
     private ManyStores() {}
 
-    /** Prints the most memory that was resident, in bytes. Argument: the directory. */
-    public static void main(String[] args) throws IOException {
+    /**
+     * Prints in bytes the most memory that was resident, and of the moment when the JVM accounted for least of it what was resident,
+     * the heap and the rest of the JVM. Argument: the directory.
+     */
+    public static void main(String[] args) throws IOException, JMException {
         Path directory = Path.of(args[0]);
         EnvironmentOptions options =
                 EnvironmentOptions.builder().memory(MEMORY).build();
         try (Environment environment = Heartwood.openEnvironment(options)) {
             List<KeyValueStore> stores = open(environment, directory);
+            ResidentMemory fullest = ResidentMemory.now();
             for (int i = 0; i < RECORDS_EACH; i++) {
                 for (int s = 0; s < STORES; s++) {
                     stores.get(s).put(Load.key(i), Load.value(i + s));
                 }
+                if (i % LOOK_EVERY == 0) {
+                    fullest = fuller(fullest, ResidentMemory.now());
+                }
             }
             check(stores);
+            fullest = fuller(fullest, ResidentMemory.now());
             stores.forEach(KeyValueStore::close);
-            System.out.println(residentBytesMax());
+            System.out.println(ResidentMemory.most() + " " + fullest.residentBytes() + " " + fullest.heapBytes() + " "
+                    + fullest.jvmBytes());
             List<KeyValueStore> again = open(environment, directory);
             check(again);
             again.forEach(KeyValueStore::close);
@@ -61,12 +71,7 @@ final class ManyStores {
         }
     }
 
-    private static long residentBytesMax() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
-            if (line.startsWith("VmHWM:")) {
-                return Long.parseLong(line.replaceAll("\\D", "")) << 10;
-            }
-        }
-        throw new IOException("no VmHWM in /proc/self/status");
+    private static ResidentMemory fuller(ResidentMemory a, ResidentMemory b) {
+        return a.engineBytes() >= b.engineBytes() ? a : b;
     }
 }

@@ -15,21 +15,21 @@ final class DataFiles {
     private DataFiles() {}
 
     /** Opens and locks an existing file. */
-    static OpenFile open(Directory directory, String name, IoMode mode) {
+    static OpenFile open(Directory directory, String name, IoMode mode, FileAccess access) {
         // On a block special file O_EXCL, without O_CREAT, refuses while the system itself uses the device.
         boolean special = directory.status(name).kind() == FileStatus.Kind.BLOCK_DEVICE;
-        int flags = PathCalls.O_RDWR | direct(mode) | (special ? PathCalls.O_EXCL : 0);
+        int flags = access.openFlag | direct(mode) | (special ? PathCalls.O_EXCL : 0);
         int descriptor = directory.tryOpen(name, flags);
         if (descriptor < 0) {
             throw refused(descriptor, directory.pathOf(name), mode);
         }
-        return checked(directory, name, mode, descriptor);
+        return checked(directory, name, mode, access, descriptor);
     }
 
     /** Makes, opens and locks a file that must not exist; a block special file is taken as it is. */
     static OpenFile create(Directory directory, String name, IoMode mode) {
         if (directory.status(name).kind() == FileStatus.Kind.BLOCK_DEVICE) {
-            return open(directory, name, mode);
+            return open(directory, name, mode, FileAccess.WRITE);
         }
         int flags = PathCalls.O_RDWR | direct(mode) | PathCalls.O_CREAT | PathCalls.O_EXCL;
         int descriptor = directory.tryOpen(name, flags);
@@ -39,7 +39,7 @@ final class DataFiles {
         if (descriptor < 0) {
             throw refused(descriptor, directory.pathOf(name), mode);
         }
-        OpenFile file = checked(directory, name, mode, descriptor);
+        OpenFile file = checked(directory, name, mode, FileAccess.WRITE, descriptor);
         try {
             directory.sync();
             return file;
@@ -49,7 +49,8 @@ final class DataFiles {
         }
     }
 
-    private static OpenFile checked(Directory directory, String name, IoMode mode, int descriptor) {
+    private static OpenFile checked(
+            Directory directory, String name, IoMode mode, FileAccess access, int descriptor) {
         String path = directory.pathOf(name);
         try {
             FileStatus status = FileStatus.of(descriptor);
@@ -60,7 +61,7 @@ final class DataFiles {
             if (mode == IoMode.DIRECT && (alignment == 0 || alignment > BlockDevice.ALIGNMENT)) {
                 throw refused(-Errno.EINVAL, path, mode);
             }
-            StoreLock.lockDataFile(directory, name, descriptor);
+            StoreLock.lockDataFile(directory, name, descriptor, access);
             boolean special = status.kind() == FileStatus.Kind.BLOCK_DEVICE;
             long size = special ? FileCalls.blockDeviceBytes(descriptor) : status.size();
             if (size < 0) {

@@ -22,7 +22,8 @@ final class Failures {
             return new NoSpaceException(operation + " failed with " + Errno.name(errno) + " on " + path
                     + (position < 0 ? "" : " at offset " + position));
         }
-        return new StoreIoException(errno, Errno.name(errno), operation, path, position);
+        String explained = errno == Errno.EROFS ? operation + " (the file system is read-only)" : operation;
+        return new StoreIoException(errno, Errno.name(errno), explained, path, position);
     }
 
     /** As {@link #of} for a call that reads file contents and nothing else. */

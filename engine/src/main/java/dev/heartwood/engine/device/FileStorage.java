@@ -26,6 +26,7 @@ public final class FileStorage implements Storage {
     private final Directory directory;
     private final DeviceBinding binding;
     private final IoMode ioMode;
+    private final FileAccess access;
     private final ReentrantLock stateLock = new ReentrantLock();
     // Guarded by stateLock.
     private StoreLock storeLock;
@@ -38,12 +39,25 @@ public final class FileStorage implements Storage {
      * @throws IllegalStateException when {@code kind} asks for jnr-ffi and it is missing
      */
     public FileStorage(Path directory, DeviceKind kind, IoMode ioMode) {
+        this(directory, kind, ioMode, FileAccess.WRITE);
+    }
+
+    private FileStorage(Path directory, DeviceKind kind, IoMode ioMode, FileAccess access) {
         this.directory = new Directory(directory.toAbsolutePath());
         this.binding = DeviceBinding.of(kind);
         this.ioMode = ioMode;
+        this.access = access;
         if (binding == DeviceBinding.URING) {
             UringPool.SHARED.retain();
         }
+    }
+
+    /**
+     * Opens the data file and the log to be read alone, by pread, so that a read-only file system will do; there the lock is shared
+     * with others who read. Touches nothing yet.
+     */
+    public static FileStorage reading(Path directory, IoMode ioMode) {
+        return new FileStorage(directory, DeviceKind.POSIX, ioMode, FileAccess.READ);
     }
 
     @Override
@@ -66,8 +80,10 @@ public final class FileStorage implements Storage {
             if (storeLock != null || closed) {
                 throw new IllegalStateException(closed ? "the storage is closed" : "this storage holds the lock");
             }
-            directory.make();
-            storeLock = StoreLock.take(directory);
+            if (access == FileAccess.WRITE) {
+                directory.make();
+            }
+            storeLock = StoreLock.take(directory, access);
         } finally {
             stateLock.unlock();
         }
@@ -133,7 +149,7 @@ public final class FileStorage implements Storage {
     @Override
     public BlockDevice openDevice(String name, boolean create) {
         OpenFile file =
-                create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode);
+                create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode, access);
         return new FileDevice(file, binding.calls(), binding::queue);
     }
 
@@ -144,7 +160,7 @@ public final class FileStorage implements Storage {
 
     @Override
     public MappedFile openMappedExisting(String name) {
-        return MappedSegment.open(directory, name);
+        return MappedSegment.open(directory, name, access);
     }
 
     @Override

@@ -39,7 +39,7 @@ final class MappedSegment implements MappedFile {
         int descriptor = directory.open(name, PathCalls.O_RDWR | PathCalls.O_CREAT);
         try {
             resize(descriptor, length, directory.pathOf(name));
-            return map(descriptor, length, NativeMemory.MADV_POPULATE_WRITE, directory.pathOf(name));
+            return map(descriptor, length, FileAccess.WRITE, NativeMemory.MADV_POPULATE_WRITE, directory.pathOf(name));
         } catch (Throwable e) {
             if (!existed) {
                 directory.delete(name);
@@ -51,9 +51,9 @@ final class MappedSegment implements MappedFile {
     }
 
     /** See {@link Storage#openMappedExisting}. */
-    static MappedSegment open(Directory directory, String name) {
+    static MappedSegment open(Directory directory, String name, FileAccess access) {
         String path = directory.pathOf(name);
-        int descriptor = directory.open(name, PathCalls.O_RDWR);
+        int descriptor = directory.open(name, access.openFlag);
         try {
             FileStatus status = FileStatus.of(descriptor);
             if (status.errno() != 0) {
@@ -62,7 +62,7 @@ final class MappedSegment implements MappedFile {
             long length = status.size() + PAGE_BYTES - 1 & -PAGE_BYTES;
             return length == 0
                     ? new MappedSegment(path, 0, 0)
-                    : map(descriptor, length, NativeMemory.MADV_POPULATE_READ, path);
+                    : map(descriptor, length, access, NativeMemory.MADV_POPULATE_READ, path);
         } finally {
             FileCalls.close(descriptor);
         }
@@ -86,9 +86,8 @@ final class MappedSegment implements MappedFile {
         }
     }
 
-    private static MappedSegment map(int descriptor, long length, int populate, String path) {
-        long address = NativeMemory.map(
-                length, NativeMemory.PROT_READ | NativeMemory.PROT_WRITE, NativeMemory.MAP_SHARED, descriptor, 0);
+    private static MappedSegment map(int descriptor, long length, FileAccess access, int populate, String path) {
+        long address = NativeMemory.map(length, access.protection, NativeMemory.MAP_SHARED, descriptor, 0);
         if (address < 0) {
             throw Failures.of(address, "mmap", path, -1);
         }

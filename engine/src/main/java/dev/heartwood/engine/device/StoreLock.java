@@ -4,7 +4,6 @@ import dev.heartwood.LockedException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
-import dev.heartwood.engine.os.FileLocks;
 import dev.heartwood.engine.os.PathCalls;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.locks.LockSupport;
@@ -27,6 +26,8 @@ final class StoreLock implements AutoCloseable {
     private static final long FINISH_NANOS_MAX = 2_000_000_000L;
     private static final long FINISH_POLL_NANOS = 1_000_000L;
 
+    private static final int NONE = -1;
+
     private int descriptor;
 
     private StoreLock(int descriptor) {
@@ -36,12 +37,19 @@ final class StoreLock implements AutoCloseable {
     /**
      * Takes the lock.
      *
+     * @param access for {@link FileAccess#READ} a read-only file system will do
      * @throws LockedException when another open of the file holds it
      */
-    static StoreLock take(Directory directory) {
-        int descriptor = directory.open(NAME, PathCalls.O_RDWR | PathCalls.O_CREAT);
+    static StoreLock take(Directory directory, FileAccess access) {
+        int descriptor = directory.tryOpen(NAME, PathCalls.O_RDWR | PathCalls.O_CREAT);
+        if (descriptor == -Errno.EROFS && access == FileAccess.READ) {
+            return share(directory);
+        }
+        if (descriptor < 0) {
+            throw Failures.of(descriptor, "open", directory.pathOf(NAME), -1);
+        }
         try {
-            check(tryLock(descriptor), directory, NAME);
+            check(tryLock(descriptor, FileAccess.WRITE), directory, NAME);
             byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII);
             int result = FileCalls.ftruncate(descriptor, 0);
             if (result < 0) {
@@ -56,23 +64,44 @@ final class StoreLock implements AutoCloseable {
     }
 
     /**
+     * The lock where nothing can be written: shared with others who read. Somebody may have the store open all the same, by a mount
+     * of the file system that is not read-only. Without a lock file there is only that of the data to meet them at.
+     */
+    private static StoreLock share(Directory directory) {
+        int descriptor = directory.tryOpen(NAME, PathCalls.O_RDONLY);
+        if (descriptor == -Errno.ENOENT) {
+            return new StoreLock(NONE);
+        }
+        if (descriptor < 0) {
+            throw Failures.of(descriptor, "open", directory.pathOf(NAME), -1);
+        }
+        try {
+            check(tryLock(descriptor, FileAccess.READ), directory, NAME);
+            return new StoreLock(descriptor);
+        } catch (Throwable e) {
+            FileCalls.close(descriptor);
+            throw e;
+        }
+    }
+
+    /**
      * Locks another open file of the store in the same way, so that another name of that file alone is met too. The store's own
      * lock is held; what a killed process had under way is waited for.
      */
-    static void lockDataFile(Directory directory, String name, int descriptor) {
+    static void lockDataFile(Directory directory, String name, int descriptor, FileAccess access) {
         long begin = Clock.SYSTEM.nanoTime();
-        int result = tryLock(descriptor);
+        int result = tryLock(descriptor, access);
         while (result == -Errno.EAGAIN && Clock.SYSTEM.nanoTime() - begin < FINISH_NANOS_MAX) {
             LockSupport.parkNanos(FINISH_POLL_NANOS);
-            result = tryLock(descriptor);
+            result = tryLock(descriptor, access);
         }
         check(result, directory, name);
     }
 
-    private static int tryLock(int descriptor) {
+    private static int tryLock(int descriptor, FileAccess access) {
         int result;
         do {
-            result = FileLocks.tryLock(descriptor);
+            result = access.tryLock(descriptor);
         } while (result == -Errno.EINTR);
         return result;
     }
@@ -108,7 +137,7 @@ final class StoreLock implements AutoCloseable {
         if (descriptor >= 0) {
             FileCalls.ftruncate(descriptor, 0);
             FileCalls.close(descriptor);
-            descriptor = -1;
+            descriptor = NONE;
         }
     }
 }

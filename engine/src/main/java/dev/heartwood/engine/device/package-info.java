@@ -19,7 +19,8 @@
  *       does not meet a full device, nor, short of later damage to the device, an unreadable block.
  *   <li>A small file is written beside its place, synced, renamed into place, and the directory is synced.
  *   <li>The lock file and the data file are both locked, by open file description: another name of either is the same
- *       lock.
+ *       lock. Who only reads ({@code FileAccess.READ}) shares the lock on the data file with others who do, and on a read-only file
+ *       system that on the lock file too; either keeps those out who write.
  * </ol>
  *
  * <p>{@link dev.heartwood.engine.device.FileStorage} is the storage of a directory. Its data file is a

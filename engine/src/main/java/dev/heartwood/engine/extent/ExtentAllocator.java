@@ -28,6 +28,8 @@ public final class ExtentAllocator {
 
     private final BlockDevice device;
     private final int extentsMax;
+    /** What the file had room for at first, which may be more than the most it may grow to. */
+    private final int extentsFound;
     private final int firstExtent;
     private final ReentrantLock lock = new ReentrantLock();
 
@@ -43,7 +45,7 @@ public final class ExtentAllocator {
     /**
      * An allocator in whose file nothing is allocated yet.
      *
-     * @param maxBytes the largest size of the file
+     * @param maxBytes the most that the file may grow to; what lies beyond stays in use, and no more is put there
      * @param firstExtent the first extent that may be handed out
      */
     public ExtentAllocator(BlockDevice device, long maxBytes, long firstExtent) {
@@ -53,7 +55,8 @@ public final class ExtentAllocator {
             throw new IllegalArgumentException("first extent " + firstExtent + " of " + extentsMax);
         }
         this.firstExtent = (int) firstExtent;
-        this.fileExtents = (int) Math.min(device.size() / PageLayout.EXTENT_BYTES, extentsMax);
+        this.extentsFound = (int) Math.min(device.size() / PageLayout.EXTENT_BYTES, Integer.MAX_VALUE - STEP_EXTENTS_MAX);
+        this.fileExtents = Math.min(extentsFound, extentsMax);
         this.lowestWord = this.firstExtent >>> 6;
         while (stepExtents < STEP_EXTENTS_MAX && stepExtents < fileExtents) {
             stepExtents <<= 1;
@@ -164,14 +167,15 @@ public final class ExtentAllocator {
             if (extent < firstExtent || isSet(extent)) {
                 throw new IllegalStateException("extent " + extent + " of " + device.name() + " is used twice");
             }
-            if (extent >= fileExtents) {
+            if (extent >= Math.max(fileExtents, extentsFound)) {
                 throw new CorruptionException(
                         device.name(),
                         (long) extent << PageLayout.EXTENT_SHIFT,
                         "extent",
                         "a file of at least " + (extent + 1L) + " extents",
-                        "one of " + fileExtents);
+                        "one of " + Math.max(fileExtents, extentsFound));
             }
+            fileExtents = Math.max(fileExtents, extent + 1);
             set(extent);
         } finally {
             lock.unlock();

@@ -49,6 +49,15 @@ final class CopyCommands {
         try (Environment environment = environment();
                 KeyValueStore store = environment.open(
                         directory, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
+            return backup(store, to);
+        } catch (CorruptionException e) {
+            err.println(e.getMessage() + "; salvage copies what can be read");
+            return Main.DAMAGED;
+        }
+    }
+
+    private int backup(KeyValueStore store, Path to) {
+        try {
             BackupReport report = store.backup(to);
             out.printf(
                     Locale.ROOT,
@@ -57,9 +66,6 @@ final class CopyCommands {
                     report.pages(),
                     report.pagesCopied());
             return Main.CLEAN;
-        } catch (CorruptionException e) {
-            err.println(e.getMessage() + "; salvage copies what can be read");
-            return Main.DAMAGED;
         } catch (NoSpaceException | StoreIoException e) {
             err.println(e.getMessage());
             return Main.CANNOT_WRITE;

@@ -1,6 +1,5 @@
 package dev.heartwood.engine.inspect;
 
-import dev.heartwood.DeviceKind;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
@@ -89,14 +88,14 @@ public final class Main {
 
     /** Reads past the page cache of the operating system, unless the file system refuses that. */
     private int over(Path directory, ToIntFunction<Storage> command) {
-        try (Storage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.DIRECT)) {
+        try (Storage storage = FileStorage.reading(directory, IoMode.DIRECT)) {
             return command.applyAsInt(storage);
         } catch (StoreIoException e) {
             if (e.errno() != EINVAL) {
                 throw e;
             }
         }
-        try (Storage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED)) {
+        try (Storage storage = FileStorage.reading(directory, IoMode.BUFFERED)) {
             return command.applyAsInt(storage);
         }
     }

@@ -12,6 +12,7 @@ import java.lang.invoke.MethodHandle;
  */
 public final class FileLocks {
     private static final int F_OFD_SETLK = 37;
+    private static final short F_RDLCK = 0;
     private static final short F_WRLCK = 1;
 
     /* struct flock on 64-bit Linux: type, whence, start, length, pid. */
@@ -25,11 +26,20 @@ public final class FileLocks {
 
     /** Takes the exclusive lock without waiting: 0, or minus errno, EAGAIN or EACCES when it is taken. */
     public static int tryLock(int descriptor) {
+        return tryLock(descriptor, F_WRLCK);
+    }
+
+    /** As {@link #tryLock(int)}, shared: others may hold it shared too. For a file that was opened to be read. */
+    public static int tryLockShared(int descriptor) {
+        return tryLock(descriptor, F_RDLCK);
+    }
+
+    private static int tryLock(int descriptor, short type) {
         MemorySegment state = NativeLinker.state();
         try (Arena arena = Arena.ofConfined()) {
             // From the start of the file to its end, wherever that will be; whence and pid are 0.
             MemorySegment lock = arena.allocate(FLOCK_BYTES, 8);
-            lock.set(ValueLayout.JAVA_SHORT, FLOCK_TYPE, F_WRLCK);
+            lock.set(ValueLayout.JAVA_SHORT, FLOCK_TYPE, type);
             int result = (int) FCNTL.invokeExact(state, descriptor, F_OFD_SETLK, lock.address());
             return (int) NativeLinker.resultOrErrno(result, state);
         } catch (Throwable e) {

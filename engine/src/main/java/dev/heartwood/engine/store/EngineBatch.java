@@ -22,6 +22,7 @@ final class EngineBatch implements WriteBatch {
     private MemorySegment segment = MemorySegment.ofArray(data);
     private int used;
     private int count;
+    private boolean holdsOperands;
     private long userBytes;
     private long payloadBytes;
     private boolean closed;
@@ -78,6 +79,7 @@ final class EngineBatch implements WriteBatch {
         MemorySegment.copy(value, 0, segment, used + HEADER_BYTES + key.byteSize(), value.byteSize());
         used += (int) bytes;
         count++;
+        holdsOperands |= kind == Entries.MERGE;
         userBytes += key.byteSize() + value.byteSize();
         payloadBytes += BatchPayload.entryBytes((int) key.byteSize(), (int) value.byteSize());
     }
@@ -123,6 +125,7 @@ final class EngineBatch implements WriteBatch {
         requireOpen();
         used = 0;
         count = 0;
+        holdsOperands = false;
         userBytes = 0;
         payloadBytes = 0;
     }
@@ -131,6 +134,11 @@ final class EngineBatch implements WriteBatch {
         if (closed) {
             throw new ClosedException("the batch");
         }
+    }
+
+    /** Whether a store without a merge operator must refuse it. */
+    boolean holdsOperands() {
+        return holdsOperands;
     }
 
     @Override

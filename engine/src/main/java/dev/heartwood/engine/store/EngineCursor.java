@@ -153,6 +153,11 @@ final class EngineCursor implements Cursor {
         }
     }
 
+    @Override
+    public boolean seekBackwards(MemorySegment target) {
+        return seekBackwards(target.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
+    }
+
     /** Where the cursor stood; until the move has ended it stands nowhere. */
     private Position depart() {
         Position left = position;

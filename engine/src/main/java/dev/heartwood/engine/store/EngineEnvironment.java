@@ -270,7 +270,11 @@ public final class EngineEnvironment implements Environment {
             try {
                 store.close();
             } catch (RuntimeException e) {
-                failure = e;
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
             }
         }
         workers.close();

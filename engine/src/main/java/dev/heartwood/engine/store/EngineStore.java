@@ -152,10 +152,14 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void merge(MemorySegment key, MemorySegment operand, Durability durability) {
+        requireMergeOperator();
+        writeSegments(Entries.MERGE, key, operand, durability);
+    }
+
+    private void requireMergeOperator() {
         if (options.mergeOperator().isEmpty()) {
             throw new UnsupportedOperationException("the store was opened without a merge operator");
         }
-        writeSegments(Entries.MERGE, key, operand, durability);
     }
 
     private void writeArrays(byte kind, byte[] key, byte[] value, Durability durability) {
@@ -192,6 +196,9 @@ final class EngineStore implements KeyValueStore {
     public byte[] get(byte[] key) {
         Operation operation = enter();
         try {
+            if (isTooLong(key.length)) {
+                return null;
+            }
             require(operation, key.length);
             long keyAddress = operation.copy(key);
             return reads.get(operation, null, keyAddress, key.length);
@@ -214,7 +221,10 @@ final class EngineStore implements KeyValueStore {
     byte[] get(SnapshotState state, MemorySegment key) {
         Operation operation = enterWith(state);
         try {
-            int length = keyLength(key);
+            if (isTooLong(key.byteSize())) {
+                return null;
+            }
+            int length = (int) key.byteSize();
             require(operation, length);
             long keyAddress = operation.copy(key);
             return reads.get(operation, state, keyAddress, length);
@@ -227,7 +237,10 @@ final class EngineStore implements KeyValueStore {
     long get(SnapshotState state, MemorySegment key, MemorySegment destination) {
         Operation operation = enterWith(state);
         try {
-            int length = keyLength(key);
+            if (isTooLong(key.byteSize())) {
+                return -1;
+            }
+            int length = (int) key.byteSize();
             require(operation, length);
             long keyAddress = operation.copy(key);
             return reads.get(operation, state, keyAddress, length, destination);
@@ -244,25 +257,45 @@ final class EngineStore implements KeyValueStore {
     @Override
     public boolean get(MemorySegment key, ValueConsumer consumer) {
         Objects.requireNonNull(consumer, "consumer");
-        byte[] value = get(key);
-        if (value == null) {
-            return false;
-        }
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment copy = arena.allocate(Math.max(1, value.length)).asSlice(0, value.length);
-            copy.copyFrom(MemorySegment.ofArray(value));
-            consumer.accept(copy.asReadOnly());
+            MemorySegment value = get(key, arena);
+            if (value == null) {
+                return false;
+            }
+            // After the call has ended: however long the consumer takes, it holds nothing back.
+            consumer.accept(value.asReadOnly());
+            return true;
         }
-        return true;
+    }
+
+    private MemorySegment get(MemorySegment key, Arena arena) {
+        Operation operation = enter();
+        try {
+            if (isTooLong(key.byteSize())) {
+                return null;
+            }
+            int length = (int) key.byteSize();
+            require(operation, length);
+            long keyAddress = operation.copy(key);
+            return reads.get(operation, null, keyAddress, length, arena);
+        } finally {
+            operation.end();
+        }
     }
 
     @Override
     public boolean contains(byte[] key) {
-        return get(MemorySegment.ofArray(key), NOTHING) >= 0;
+        return contains(MemorySegment.ofArray(key));
     }
 
-    private static int keyLength(MemorySegment key) {
-        return (int) Math.min(key.byteSize(), KEY_BYTES_MAX + 1L);
+    @Override
+    public boolean contains(MemorySegment key) {
+        return get(key, NOTHING) >= 0;
+    }
+
+    /** Whether no key of this length can have been written. */
+    private static boolean isTooLong(long keyBytes) {
+        return keyBytes > KEY_BYTES_MAX;
     }
 
     @Override
@@ -284,6 +317,9 @@ final class EngineStore implements KeyValueStore {
             throw new IllegalArgumentException("the batch was not made by newBatch()");
         }
         engineBatch.requireOpen();
+        if (engineBatch.holdsOperands()) {
+            requireMergeOperator();
+        }
         Operation operation = enter();
         try {
             if (engineBatch.count() == 0) {

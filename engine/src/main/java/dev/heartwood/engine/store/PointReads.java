@@ -6,7 +6,9 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.os.Memory;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /** Reads the value of one key, in the current state or a snapshot's. Thread-safe; a call runs in the epoch of its operation. */
 final class PointReads {
@@ -62,6 +64,35 @@ final class PointReads {
                 awaitMemory(operation, attempt, e);
             }
         }
+    }
+
+    /**
+     * A copy of a key's value in memory of {@code arena}; null when there is none.
+     *
+     * @param state null is the current state
+     */
+    MemorySegment get(Operation operation, SnapshotState state, long keyAddress, int keyLength, Arena arena) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return find(operation, state, keyAddress, keyLength)
+                        ? copyFound(operation, state, keyAddress, keyLength, arena)
+                        : null;
+            } catch (InsufficientMemoryException e) {
+                awaitMemory(operation, attempt, e);
+            }
+        }
+    }
+
+    private MemorySegment copyFound(
+            Operation operation, SnapshotState state, long keyAddress, int keyLength, Arena arena) {
+        FoundEntry found = operation.found;
+        if (found.kind == Entries.PUT) {
+            MemorySegment copy = arena.allocate(found.valueLength);
+            copy(found, copy, found.valueLength);
+            return copy;
+        }
+        byte[] value = value(operation, state, keyAddress, keyLength);
+        return value == null ? null : arena.allocateFrom(ValueLayout.JAVA_BYTE, value);
     }
 
     private static void awaitMemory(Operation operation, int attempt, InsufficientMemoryException failure) {

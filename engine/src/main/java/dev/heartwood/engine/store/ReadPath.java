@@ -105,11 +105,6 @@ final class ReadPath {
         return TreeReader.find(storage, trunk, version, hash, keyAddress, keyLength, snapshot, found);
     }
 
-    /** Whether what was found is an operand, whose value takes {@link MergedRead}. */
-    static boolean isOperand(FoundEntry found) {
-        return found.kind == Entries.MERGE;
-    }
-
     Trunk trunk() {
         return trunk;
     }

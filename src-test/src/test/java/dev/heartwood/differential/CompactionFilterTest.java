@@ -1,0 +1,148 @@
+package dev.heartwood.differential;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CompactionFilter;
+import dev.heartwood.Cursor;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.testkit.FileStoreHost;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.TestDirectory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What a compaction filter drops or changes is what readers see, and nothing older comes to light; snapshots see none of it. */
+class CompactionFilterTest {
+    private static final int KEYS_EACH = 1500;
+    private static final int VALUE_BYTES = 200;
+    private static final byte FIRST = 1;
+    private static final byte SECOND = 2;
+    private static final byte[] REPLACEMENT = "replaced".getBytes(StandardCharsets.US_ASCII);
+
+    /** What the filter does with the second version of a key, by the key's first letter. */
+    private static final class ByFirstLetter implements CompactionFilter {
+        @Override
+        public String name() {
+            return "by first letter";
+        }
+
+        @Override
+        public Decision filter(MemorySegment key, MemorySegment value) {
+            if (value.get(ValueLayout.JAVA_BYTE, 0) != SECOND) {
+                return Decision.KEEP;
+            }
+            return switch (key.get(ValueLayout.JAVA_BYTE, 0)) {
+                case 'd' -> Decision.DROP;
+                case 'r' -> Decision.replace(REPLACEMENT);
+                case 't' -> throw new IllegalStateException("a filter that fails");
+                case 'n' -> null;
+                default -> Decision.KEEP;
+            };
+        }
+    }
+
+    private final TestDirectory directory = new TestDirectory("filter");
+
+    @AfterEach
+    void remove() {
+        directory.close();
+    }
+
+    private KeyValueStore open(CompactionFilter filter) {
+        return Heartwood.open(
+                directory.path(),
+                OptionMatrix.smallTree().toBuilder().compactionFilter(filter).build());
+    }
+
+    private static byte[] key(char letter, int i) {
+        return (letter + "key" + i * 7919 % KEYS_EACH).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static byte[] value(byte version) {
+        byte[] value = new byte[VALUE_BYTES];
+        Arrays.fill(value, version);
+        return value;
+    }
+
+    private static void write(KeyValueStore store, byte version) {
+        for (int i = 0; i < KEYS_EACH; i++) {
+            for (char letter : "drtnk".toCharArray()) {
+                store.put(key(letter, i), value(version));
+            }
+        }
+        store.settle();
+    }
+
+    /** How many keys of a letter show what the filter made of them; the others must be as they were written last. */
+    private static int filtered(KeyValueStore store, char letter, byte[] outcome) {
+        int count = 0;
+        for (int i = 0; i < KEYS_EACH; i++) {
+            byte[] found = store.get(key(letter, i));
+            if (Arrays.equals(outcome, found)) {
+                count++;
+            } else {
+                assertArrayEquals(value(SECOND), found, "key " + letter + i);
+            }
+        }
+        return count;
+    }
+
+    private static int entries(KeyValueStore store) {
+        int entries = 0;
+        try (Cursor cursor = store.cursor()) {
+            while (cursor.next()) {
+                entries++;
+            }
+        }
+        return entries;
+    }
+
+    @Test
+    void itDropsChangesAndFails() {
+        int dropped;
+        int replaced;
+        try (KeyValueStore store = open(new ByFirstLetter())) {
+            write(store, FIRST);
+            write(store, SECOND);
+            dropped = filtered(store, 'd', null);
+            replaced = filtered(store, 'r', REPLACEMENT);
+            assertTrue(dropped > KEYS_EACH / 2, dropped + " keys dropped");
+            assertTrue(replaced > KEYS_EACH / 2, replaced + " keys changed");
+            for (char letter : "tnk".toCharArray()) {
+                assertEquals(KEYS_EACH, filtered(store, letter, value(SECOND)), "keys of letter " + letter);
+            }
+            assertTrue(store.stats().filterFailures() > 0, "no failure was counted");
+            assertEquals(5 * KEYS_EACH - dropped, entries(store));
+        }
+        FileStoreHost.verify(directory.path());
+        // The next open need not bring it.
+        try (KeyValueStore store = open(null)) {
+            assertEquals(dropped, filtered(store, 'd', null));
+            assertEquals(replaced, filtered(store, 'r', REPLACEMENT));
+        }
+    }
+
+    @Test
+    void itIsNotAskedWhileASnapshotIsOpen() {
+        try (KeyValueStore store = open(new ByFirstLetter())) {
+            write(store, FIRST);
+            try (Snapshot snapshot = store.snapshot()) {
+                write(store, SECOND);
+                assertEquals(0, filtered(store, 'd', null));
+                assertEquals(0, filtered(store, 'r', REPLACEMENT));
+                assertEquals(0, store.stats().filterFailures());
+                for (int i = 0; i < KEYS_EACH; i++) {
+                    assertArrayEquals(value(FIRST), snapshot.get(key('d', i)));
+                }
+            }
+        }
+    }
+}

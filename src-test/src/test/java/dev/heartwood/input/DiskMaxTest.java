@@ -1,0 +1,138 @@
+package dev.heartwood.input;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.FileStoreHost;
+import dev.heartwood.testkit.TestDirectory;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A data file that may not grow beyond what the options say. */
+class DiskMaxTest {
+    private static final ByteSize LIMIT = ByteSize.mib(12);
+    private static final int VALUE_BYTES = 1000;
+
+    /** More than fits, however dense. */
+    private static final int RECORDS_MAX = (int) (2 * LIMIT.bytes() / VALUE_BYTES);
+
+    private final TestDirectory directory = new TestDirectory("limit");
+
+    @AfterEach
+    void remove() {
+        directory.close();
+    }
+
+    private KeyValueStore open(ByteSize diskMax) {
+        return Heartwood.open(
+                directory.path(),
+                StoreOptions.builder()
+                        .memory(EnvironmentOptions.MEMORY_MIN)
+                        .memtable(ByteSize.kib(256))
+                        .diskMax(diskMax)
+                        .build());
+    }
+
+    private static byte[] key(int i) {
+        return ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array();
+    }
+
+    private static byte[] value(int i) {
+        byte[] value = new byte[VALUE_BYTES];
+        new SplittableRandom(i).nextBytes(value);
+        return value;
+    }
+
+    /** How many records it takes until it refuses. */
+    private static int fill(KeyValueStore store, int from) {
+        for (int i = from; i < from + RECORDS_MAX; i++) {
+            try {
+                store.put(key(i), value(i));
+            } catch (NoSpaceException full) {
+                return i;
+            }
+        }
+        throw new AssertionError(RECORDS_MAX + " records of " + VALUE_BYTES + " bytes fit into " + LIMIT);
+    }
+
+    private static void deleteAll(KeyValueStore store, int records) {
+        for (int i = records; i < 2 * records; i++) {
+            store.delete(key(i));
+        }
+    }
+
+    private static void check(KeyValueStore store, int records) {
+        for (int i = 0; i < records; i++) {
+            assertArrayEquals(value(i), store.get(key(i)), "record " + i);
+        }
+    }
+
+    private long fileBytes() throws IOException {
+        return Files.size(directory.path().resolve("data.hw"));
+    }
+
+    private static void close(KeyValueStore store) {
+        try {
+            store.close();
+        } catch (NoSpaceException noCheckpoint) {
+            // What the tree has no room for is in the log.
+        }
+    }
+
+    @Test
+    void whatWouldNeedMoreIsRefusedAndNothingIsLost() throws IOException {
+        KeyValueStore store = open(LIMIT);
+        int records = fill(store, 0);
+        assertTrue(fileBytes() <= LIMIT.bytes(), fileBytes() + " bytes");
+        assertTrue((long) records * VALUE_BYTES > LIMIT.bytes() / 4, "refused after " + records);
+        NoSpaceException refused = assertThrows(NoSpaceException.class, () -> store.put(key(records), value(records)));
+        assertTrue(refused.getMessage().contains("full"), refused.getMessage());
+        assertThrows(NoSpaceException.class, () -> deleteAll(store, records));
+        check(store, records);
+        close(store);
+
+        ByteSize more = ByteSize.mib(64);
+        try (KeyValueStore roomier = open(more)) {
+            check(roomier, records);
+            for (int i = records; i < records + 5000; i++) {
+                roomier.put(key(i), value(i));
+            }
+            check(roomier, records + 5000);
+        }
+        FileStoreHost.verify(directory.path());
+    }
+
+    @Test
+    void aStoreThatIsLargerAlreadyOpensAndGrowsNoMore() throws IOException {
+        int records = 20_000;
+        try (KeyValueStore store = open(new ByteSize(0))) {
+            for (int i = 0; i < records; i++) {
+                store.put(key(i), value(i));
+            }
+            store.settle();
+        }
+        long before = fileBytes();
+        assertTrue(before > LIMIT.bytes(), before + " bytes");
+        KeyValueStore store = open(LIMIT);
+        check(store, records);
+        int held = fill(store, records);
+        check(store, held);
+        assertTrue(fileBytes() <= before, fileBytes() + " bytes, " + before + " before");
+        close(store);
+        FileStoreHost.verify(directory.path());
+        try (KeyValueStore again = open(new ByteSize(0))) {
+            check(again, held);
+        }
+    }
+}
