@@ -36,7 +36,8 @@ public final class StoreFiles {
     public static void requireNoCopying(Storage files) {
         if (files.exists(COPYING)) {
             throw new NotAStoreException(
-                    files.directory().toString(), "a copy to it was never finished; another backup to it makes it whole, another salvage wants it empty");
+                    files.directory().toString(), "a copy to it was never finished; another backup to it makes it whole, another salvage wants it empty; if there was a"
+                            + " backup before, opening the store brings it back");
         }
     }
 }
