@@ -175,6 +175,12 @@ final class LaneClaims implements AutoCloseable {
         return isWhole ? bytes : null;
     }
 
+    /** Whether every segment that holds the last records of a lane is claimed: not after a restart of the system. */
+    static boolean areExact(Storage storage, String bootId, long storeId) {
+        ByteBuffer bytes = read(storage, storeId);
+        return bytes != null && bytes.getLong(BOOT) == hash(bootId);
+    }
+
     /**
      * Refuses a log that lacks a segment that is claimed.
      *
