@@ -23,7 +23,10 @@ import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
@@ -322,6 +325,24 @@ class SalvageTest {
             assertTrue(lost.size() == 1 || lost.size() == 2 && lost.get(1).contains("log"), lost.toString());
             assertEquals(lost.size(), report.losses());
             BackupFixture.requireContents(machine, TARGET, model, "seed " + seed);
+        }
+    }
+
+    /** An extent that cannot be read as a whole is read page by page. */
+    @Test
+    void theSearchGoesOnPastWhatCannotBeRead() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 7);
+        behead(start);
+        int extents = start.contents(STORE, DATA).length / (32 * PAGE_BYTES);
+        // Two reads are of the superblocks.
+        for (int nth = 3; nth < 3 + extents; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
+            lost.clear();
+            salvage(machine);
+            assertEquals(1, machine.faults().injected());
+            BackupFixture.requireContents(machine, TARGET, model, "with read " + nth + " failing");
         }
     }
 

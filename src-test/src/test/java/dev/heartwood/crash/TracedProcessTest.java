@@ -130,7 +130,7 @@ class TracedProcessTest {
         }
     }
 
-    /** Only calls on one path are touched, as a rule the store's data file, as the JVM reads its classes in the same way; msync names no file. */
+    /** Only calls on the path, and on what is named within it, are touched, as the JVM makes the same ones; msync names no file. */
     private static String[] tracer(Path path, String call, String injection, String when) {
         List<String> command = new ArrayList<>(List.of(TRACER, "-f", "-qqq", "-o", "/dev/null"));
         if (!call.equals("msync")) {

@@ -2,6 +2,7 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.OverflowGroup;
@@ -60,14 +61,28 @@ public final class RootSearch {
             long pages = device.size() >>> PageLayout.PAGE_SHIFT;
             for (long first = 0; first < pages; first += PageLayout.EXTENT_PAGES) {
                 int count = (int) Math.min(PageLayout.EXTENT_PAGES, pages - first);
-                device.read(first << PageLayout.PAGE_SHIFT, buffer, count << PageLayout.PAGE_SHIFT);
-                for (int i = 0; i < count; i++) {
-                    take(buffer + ((long) i << PageLayout.PAGE_SHIFT), first + i, device.name());
+                if (!read(device, first, count, buffer)) {
+                    for (int i = 0; i < count; i++) {
+                        read(device, first + i, 1, buffer);
+                    }
                 }
             }
         } finally {
             buffers.free(buffer, PageLayout.EXTENT_BYTES);
         }
+    }
+
+    /** Takes what is on some pages; returns whether the device could read them. */
+    private boolean read(BlockDevice device, long first, int count, long buffer) {
+        try {
+            device.read(first << PageLayout.PAGE_SHIFT, buffer, count << PageLayout.PAGE_SHIFT);
+        } catch (ReadFailedException e) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            take(buffer + ((long) i << PageLayout.PAGE_SHIFT), first + i, device.name());
+        }
+        return true;
     }
 
     private void take(long address, long page, String file) {
