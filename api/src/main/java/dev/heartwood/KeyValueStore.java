@@ -153,8 +153,9 @@ public interface KeyValueStore extends AutoCloseable {
      * included. Reads and writes go on meanwhile. The copy is verified before the call returns, and opens as a store.
      *
      * <p>A directory that holds the backup of an earlier call is brought up to date: only pages that it does not have are written.
-     * It must not have been opened as a store in between. When the call does not return, the earlier backup is as it was, or the
-     * directory is refused by every open until a later call has completed it.
+     * It must not have been opened as a store in between. When the call does not return, the directory opens as the earlier backup,
+     * or as the new one if that was complete; what was overwritten was kept in it meanwhile, and takes that much more space. A first
+     * backup that was broken off is refused by every open until a later call has completed it.
      *
      * @throws UnsuitableTargetException when the directory holds anything else
      * @throws LockedException when the backup there is open

@@ -16,6 +16,7 @@ import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
 import dev.heartwood.UnsuitableTargetException;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
@@ -141,7 +142,7 @@ class BackupFailureTest {
     @EnumSource(
             value = OperationKind.class,
             names = {"WRITE", "SYNC", "READ", "WRITE_FILE", "SYNC_DIRECTORY", "DELETE", "OPEN", "READ_FILE", "LOCK"})
-    void theNthFailureLeavesTheBackupBeforeOrARefusal(OperationKind kind) {
+    void theNthFailureLeavesTheBackupBeforeOrTheNewOne(OperationKind kind) {
         SimulatedMachine start = new SimulatedMachine(5);
         NavigableMap<byte[], byte[]> before = BackupFixture.newMap();
         NavigableMap<byte[], byte[]> after = BackupFixture.newMap();
@@ -169,7 +170,7 @@ class BackupFailureTest {
                 failed = true;
             }
             boolean struck = machine.faults().injected() > 0;
-            requireOldNewOrRefused(machine, before, after, kind + " " + nth);
+            requireOldOrNew(machine, before, after, kind + " " + nth);
             if (!struck) {
                 assertTrue(!failed, "a backup without a fault failed");
                 assertTrue(nth > 1, "nothing of kind " + kind + " was met");
@@ -179,30 +180,44 @@ class BackupFailureTest {
         }
     }
 
-    private static void requireOldNewOrRefused(
+    private static void requireOldOrNew(
             SimulatedMachine machine, Map<byte[], byte[]> before, Map<byte[], byte[]> after, String what) {
         SimulatedMachine image = machine.crash(CrashKind.KILL, new SplittableRandom(1));
-        try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
-            Map<byte[], byte[]> found = History.contents(copy);
-            assertTrue(
-                    BackupFixture.isSame(before, found) || BackupFixture.isSame(after, found), what + ": neither old nor new");
-        } catch (NotAStoreException refused) {
-            assertTrue(refused.getMessage().contains("never finished"), refused.getMessage());
-        }
+        isOld(image, before, after, what);
         try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
             store.backup(TARGET);
         }
         BackupFixture.requireContents(machine, TARGET, after, what + ", and once more");
+        assertEquals(List.of("backup", "data.hw"), leftBehind(machine), what);
     }
 
-    /** Takes an image of the disks at many operations of a second backup, and kills or cuts the power there. */
+    private static List<String> leftBehind(SimulatedMachine machine) {
+        return machine.files(TARGET).stream()
+                .filter(name -> !name.startsWith("log-") && !name.equals("session"))
+                .toList();
+    }
+
+    /** Opens the target, which must be as it was before the second backup or as it is after it; returns which. */
+    private static boolean isOld(
+            SimulatedMachine image, Map<byte[], byte[]> before, Map<byte[], byte[]> after, String what) {
+        try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
+            Map<byte[], byte[]> found = History.contents(copy);
+            boolean isOld = BackupFixture.isSame(before, found);
+            assertTrue(isOld || BackupFixture.isSame(after, found), what + ": neither old nor new");
+            assertTrue(copy.verify().isClean(), what);
+            return isOld;
+        }
+    }
+
+    /** Takes an image of the disks at every operation of a second backup, and kills or cuts the power there. */
     @ParameterizedTest
     @EnumSource(CrashKind.class)
-    void aCrashLeavesTheOldBackupTheNewOneOrARefusal(CrashKind kind) {
+    void aCrashLeavesTheOldBackupOrTheNewOne(CrashKind kind) {
         SimulatedMachine machine = new SimulatedMachine(7);
         NavigableMap<byte[], byte[]> before = BackupFixture.newMap();
         NavigableMap<byte[], byte[]> after = BackupFixture.newMap();
         List<SimulatedMachine> images = new ArrayList<>();
+        SplittableRandom fate = new SplittableRandom(9);
         try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
             BackupFixture.write(store, before, new SplittableRandom(7), 1500);
             store.settle();
@@ -211,33 +226,42 @@ class BackupFailureTest {
             BackupFixture.write(store, after, new SplittableRandom(8), 1500);
             store.settle();
             store.checkpoint();
-            SplittableRandom fate = new SplittableRandom(9);
-            int[] seen = new int[1];
-            machine.faults().listen((operation, number, path) -> {
-                boolean changes = operation != OperationKind.READ && path.contains(TARGET.getFileName().toString());
-                if (changes && (operation != OperationKind.WRITE || seen[0]++ % 5 == 0)) {
-                    images.add(machine.crash(kind, fate.split()));
-                }
-            });
+            takeImages(machine, kind, fate, images);
             store.backup(TARGET);
             machine.faults().listen(null);
         }
-        int refused = 0;
         int old = 0;
-        int now = 0;
+        int putBack = 0;
+        int deeper = 0;
         for (SimulatedMachine image : images) {
-            try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
-                Map<byte[], byte[]> found = History.contents(copy);
-                boolean isOld = BackupFixture.isSame(before, found);
-                assertTrue(isOld || BackupFixture.isSame(after, found), "neither old nor new");
-                old += isOld ? 1 : 0;
-                now += isOld ? 0 : 1;
-            } catch (NotAStoreException unfinished) {
-                refused++;
+            List<SimulatedMachine> whilePuttingBack = new ArrayList<>();
+            if (image.files(TARGET).contains("copy-unfinished") && putBack++ % 8 == 0) {
+                takeImages(image, kind, fate, whilePuttingBack);
+            }
+            boolean isOld = isOld(image, before, after, "image " + old);
+            image.faults().listen(null);
+            old += isOld ? 1 : 0;
+            for (SimulatedMachine deep : whilePuttingBack) {
+                assertEquals(isOld, isOld(deep, before, after, "image " + old + ", crashed again"));
+                deeper++;
             }
         }
-        assertTrue(images.size() > 10 && old > 0, images.size() + " images, " + old + " old, " + now + " new, " + refused);
-        assertTrue(refused > 0 || now > 0, images.size() + " images, " + old + " old, none later");
+        Campaign.report(getClass(), images.size() + deeper, "images of a backup, of which " + putBack + " put pages back");
+        assertTrue(images.size() > 10 && old > 0 && old < images.size(), images.size() + " images, " + old + " old");
+        assertTrue(putBack > 10 && deeper > 10, putBack + " put back, " + deeper + " deeper");
+    }
+
+    /** Takes an image whenever the target is about to be changed, up to the first session of a store that is opened there. */
+    private static void takeImages(
+            SimulatedMachine machine, CrashKind kind, SplittableRandom fate, List<SimulatedMachine> images) {
+        boolean[] isOpened = new boolean[1];
+        machine.faults().listen((operation, number, path) -> {
+            isOpened[0] |= path.endsWith("session");
+            boolean changes = operation != OperationKind.READ && path.contains(TARGET.getFileName().toString());
+            if (changes && !isOpened[0]) {
+                images.add(machine.crash(kind, fate.split()));
+            }
+        });
     }
 
     @Test

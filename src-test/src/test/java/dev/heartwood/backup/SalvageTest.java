@@ -23,13 +23,19 @@ import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -274,9 +280,165 @@ class SalvageTest {
             machine.remove(TARGET, name);
         }
         machine.flip(STORE, DATA, 16 * PAGE_BYTES + 50, 1);
+        for (long page : pages(machine, PageType.TRUNK)) {
+            machine.flip(STORE, DATA, page * PAGE_BYTES + 50, 1);
+        }
         CorruptionException headless = assertThrows(CorruptionException.class, () -> salvage(machine));
         assertEquals(PageType.SUPERBLOCK.name(), headless.pageType());
         assertNotNull(headless.getMessage());
         assertEquals(List.of(), machine.files(TARGET));
+    }
+
+    private static void behead(SimulatedMachine machine) {
+        machine.flip(STORE, DATA, 50, 1);
+        machine.flip(STORE, DATA, 16 * PAGE_BYTES + 50, 1);
+        assertThrows(CorruptionException.class, () -> BackupFixture.openExisting(machine, STORE));
+    }
+
+    /** The mark of the session tells the store's number; without it the pages do. */
+    private static void forgetSession(SimulatedMachine machine, int how) {
+        switch (how) {
+            case 0 -> machine.remove(STORE, "session");
+            case 1 -> machine.flip(STORE, "session", 9, 1);
+            default -> {}
+        }
+    }
+
+    @Test
+    void withoutSuperblocksTheNewestRootIsFound() {
+        for (int seed = 1; seed <= 6; seed++) {
+            NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            SplittableRandom random = new SplittableRandom(seed);
+            for (int session = 0; session < 3; session++) {
+                try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                    BackupFixture.write(store, model, random, seed * 700);
+                }
+            }
+            behead(machine);
+            forgetSession(machine, seed % 3);
+            Map<String, Integer> before = files(machine);
+            lost.clear();
+            SalvageReport report = salvage(machine);
+            assertEquals(before, files(machine));
+            assertTrue(lost.getFirst().contains("both superblocks") && lost.getFirst().contains("checkpoint"), lost.toString());
+            assertTrue(lost.size() == 1 || lost.size() == 2 && lost.get(1).contains("log"), lost.toString());
+            assertEquals(lost.size(), report.losses());
+            BackupFixture.requireContents(machine, TARGET, model, "seed " + seed);
+        }
+    }
+
+    /** An extent that cannot be read as a whole is read page by page. */
+    @Test
+    void theSearchGoesOnPastWhatCannotBeRead() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 7);
+        behead(start);
+        int extents = start.contents(STORE, DATA).length / (32 * PAGE_BYTES);
+        // Two reads are of the superblocks.
+        for (int nth = 3; nth < 3 + extents; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
+            lost.clear();
+            salvage(machine);
+            assertEquals(1, machine.faults().injected());
+            BackupFixture.requireContents(machine, TARGET, model, "with read " + nth + " failing");
+        }
+    }
+
+    /** Checkpoints that overwrite next to nothing leave the roots of those before readable. */
+    @Test
+    void olderRootsAreNotPreferred() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        int checkpoints = 12;
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            for (int i = 0; i < checkpoints; i++) {
+                store.put("key".getBytes(), new byte[] {(byte) i});
+                store.checkpoint();
+            }
+        }
+        behead(machine);
+        SimulatedMachine copy = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        salvage(machine);
+        try (KeyValueStore found = BackupFixture.openExisting(machine, TARGET)) {
+            assertArrayEquals(new byte[] {(byte) (checkpoints - 1)}, found.get("key".getBytes()));
+        }
+        // That there was something to be preferred: without the newest root it is an older one.
+        byte[] bytes = copy.contents(STORE, DATA);
+        long newest = Collections.max(
+                pages(copy, PageType.TRUNK), Comparator.comparingLong(page -> generation(bytes, page)));
+        copy.flip(STORE, DATA, newest * PAGE_BYTES + 1000, 1);
+        for (String name : copy.files(STORE)) {
+            if (name.startsWith("log-")) {
+                copy.remove(STORE, name);
+            }
+        }
+        salvage(copy);
+        try (KeyValueStore found = BackupFixture.openExisting(copy, TARGET)) {
+            assertTrue(found.get("key".getBytes())[0] < checkpoints - 1);
+        }
+    }
+
+    private static long generation(byte[] bytes, long page) {
+        return ByteBuffer.wrap(bytes)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .getLong((int) page * PAGE_BYTES + 24);
+    }
+
+    /** While the system runs it can be told which part of the log counts; after a restart it cannot. */
+    @ParameterizedTest
+    @EnumSource(CrashKind.class)
+    void withoutSuperblocksTheLogIsAppliedIfItsEndIsKnown(CrashKind kind) {
+        int applied = 0;
+        int notApplied = 0;
+        for (int seed = 1; seed <= 8; seed++) {
+            NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            SplittableRandom random = new SplittableRandom(seed);
+            KeyValueStore store = BackupFixture.open(machine, STORE);
+            BackupFixture.write(store, model, random, 400 * seed);
+            store.settle();
+            store.checkpoint();
+            NavigableMap<byte[], byte[]> checkpoint = BackupFixture.newMap();
+            checkpoint.putAll(model);
+            BackupFixture.write(store, model, random, 20);
+            SimulatedMachine crashed = machine.crash(kind, new SplittableRandom(seed));
+            store.close();
+            behead(crashed);
+            lost.clear();
+            SalvageReport report = salvage(crashed);
+            boolean isLogLost = lost.stream().anyMatch(line -> line.contains("log: "));
+            assertTrue(!isLogLost || report.logEntries() == 0, report + " " + lost);
+            BackupFixture.requireContents(crashed, TARGET, isLogLost ? checkpoint : model, "seed " + seed);
+            applied += isLogLost ? 0 : 1;
+            notApplied += isLogLost ? 1 : 0;
+        }
+        assertEquals(kind == CrashKind.KILL ? 8 : 0, applied);
+        assertEquals(kind == CrashKind.KILL ? 0 : 8, notApplied);
+    }
+
+    /** Which operator they are for stood in the superblocks. */
+    @Test
+    void withoutSuperblocksOperandsAreListedAsLost() {
+        StoreOptions options =
+                BackupFixture.options().toBuilder().mergeOperator(new TailMergeOperator()).build();
+        SimulatedMachine machine = new SimulatedMachine(5);
+        int count = 100;
+        try (Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
+                KeyValueStore store = environment.open(STORE, options)) {
+            for (int i = 0; i < count; i++) {
+                store.put(("value" + i).getBytes(), new byte[] {1});
+                store.merge(("operand" + i).getBytes(), new byte[] {2});
+            }
+        }
+        behead(machine);
+        salvage(machine);
+        assertTrue(lost.stream().filter(line -> line.contains("operands")).count() >= count, lost.toString());
+        try (KeyValueStore copy = BackupFixture.openExisting(machine, TARGET)) {
+            assertEquals(count, History.contents(copy).size());
+            for (int i = 0; i < count; i++) {
+                assertArrayEquals(new byte[] {1}, copy.get(("value" + i).getBytes()));
+            }
+        }
     }
 }

@@ -59,7 +59,7 @@ class FaultLoopTest {
     void anyErrnoIsATypedException(Errno errno) {
         Campaign.run(getClass(), 1, seed -> {
             FaultLoop loop = new FaultLoop(seed, PowerLossTest.options(seed), callers);
-            for (long nth = 1; loop.runOne(Part.SECOND, null, nth, errno, Duration.FOR_GOOD); nth += 1 + nth / 4) {
+            for (long nth = 1; loop.runOne(Part.SECOND, null, nth, errno, Duration.FOR_GOOD); nth += 1 + nth / 2) {
                 loop.runOne(Part.FIRST, null, nth, errno, Duration.FOR_GOOD);
             }
             Campaign.report(getClass(), loop.runs(), "histories with " + errno);

@@ -62,10 +62,7 @@ class TracedProcessTest {
         Campaign.run(getClass(), 1, seed -> {
             try (TestDirectory parent = new TestDirectory("traced")) {
                 Path directory = parent.path().resolve("store");
-                JavaProcess.Ended ended = JavaProcess.of(TracedLoad.class, directory.toString(), Long.toString(seed))
-                        .flags("-Xmx200m")
-                        .under(tracer(directory, call, injection, when))
-                        .run(parent.path().resolve("output"));
+                JavaProcess.Ended ended = load(parent, seed, tracer(directory.resolve("data.hw"), call, injection, when));
                 int exit = end == End.DONE ? 0 : end == End.REFUSED ? TracedLoad.REFUSED_EXIT : SIGKILL_EXIT;
                 assertEquals(exit, ended.exit(), ended::output);
                 judge(directory, seed);
@@ -73,6 +70,48 @@ class TracedProcessTest {
                 throw new UncheckedIOException(e);
             }
         });
+    }
+
+    /** Calls on names, which the device of a test cannot refuse; on the store's directory, or what is opened through it. */
+    @ParameterizedTest
+    @CsvSource({
+        "mkdirat, EROFS, 1",
+        "openat, EMFILE, 1",
+        "openat, EACCES, 2",
+        "openat, EOVERFLOW, 4",
+        "openat, ENFILE, 7",
+        "openat, EDQUOT, 10",
+        "renameat, EXDEV, 1",
+        "renameat, EDQUOT, 1",
+        "unlinkat, EPERM, 1",
+        "getdents64, ENOENT, 1",
+        "fsync, EROFS, 2",
+        "fsync, ENOSPC, 4",
+        "statx, ELOOP, 4"
+    })
+    void aRefusedCallOnANameIsTyped(String call, String errno, String when) {
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        Campaign.run(getClass(), 1, seed -> {
+            try (TestDirectory parent = new TestDirectory("refused")) {
+                Path directory = parent.path().resolve("store");
+                JavaProcess.Ended ended =
+                        load(parent, seed, tracer(directory, call, "error=" + errno, when + "+"));
+                assertEquals(TracedLoad.REFUSED_EXIT, ended.exit(), ended::output);
+                boolean isFull = errno.equals("ENOSPC") || errno.equals("EDQUOT");
+                assertTrue(ended.output().contains(isFull ? "NoSpaceException" : errno), ended::output);
+                judge(directory, seed);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    private static JavaProcess.Ended load(TestDirectory parent, long seed, String... tracer) throws IOException {
+        Path directory = parent.path().resolve("store");
+        return JavaProcess.of(TracedLoad.class, directory.toString(), Long.toString(seed))
+                .flags("-Xmx200m")
+                .under(tracer)
+                .run(parent.path().resolve("output"));
     }
 
     @Test
@@ -91,11 +130,11 @@ class TracedProcessTest {
         }
     }
 
-    /** Only calls on the store's data file are touched, as the JVM reads its classes in the same way; msync names no file. */
-    private static String[] tracer(Path directory, String call, String injection, String when) {
+    /** Only calls on the path, and on what is named within it, are touched, as the JVM makes the same ones; msync names no file. */
+    private static String[] tracer(Path path, String call, String injection, String when) {
         List<String> command = new ArrayList<>(List.of(TRACER, "-f", "-qqq", "-o", "/dev/null"));
         if (!call.equals("msync")) {
-            command.addAll(List.of("-P", directory.resolve("data.hw").toString()));
+            command.addAll(List.of("-P", path.toString()));
         }
         command.addAll(List.of("-e", "trace=" + call, "-e", "inject=" + call + ":" + injection + ":when=" + when));
         return command.toArray(String[]::new);

@@ -3,6 +3,7 @@ package dev.heartwood.engine.backup;
 import dev.heartwood.BackupReport;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.backup.BackupUndo.Place;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.BlockDevice;
@@ -92,8 +93,7 @@ public final class Backup implements AutoCloseable {
         if (!inTheWay.isEmpty()) {
             // Read first as a whole: damage found here still leaves the backup that is there.
             inTheWay.forEach(this::readSource);
-            target.device().sync();
-            target.mark();
+            target.keep(inTheWay.stream().map(run -> new Place(run.first(), run.count())).toList(), targetBuffer);
             copyAll(inTheWay);
         }
         missing.addAll(inTheWay);

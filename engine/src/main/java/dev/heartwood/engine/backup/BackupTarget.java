@@ -19,10 +19,12 @@ final class BackupTarget implements AutoCloseable {
     private final BlockDevice device;
     private final Superblocks superblocks;
     private boolean isMarked;
+    private boolean keepsOverwritten;
     private BitSet kept = new BitSet();
 
     /**
-     * Takes the lock and looks at what is there; changes nothing but an empty directory.
+     * Takes the lock and looks at what is there; changes nothing but an empty directory, or one in which a backup was broken off:
+     * there what it overwrote is put back.
      *
      * @throws UnsuitableTargetException when something else is there, or a backup that was opened and written since
      * @throws dev.heartwood.LockedException when it is open
@@ -30,6 +32,7 @@ final class BackupTarget implements AutoCloseable {
     BackupTarget(Storage files, MemoryPool buffers, long storeId) {
         this.files = files;
         files.lock();
+        putBack(buffers);
         this.isMarked = files.exists(StoreFiles.COPYING);
         this.before = recordOf(storeId);
         if (before == null && !isMarked) {
@@ -46,6 +49,14 @@ final class BackupTarget implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             device.close();
             throw e;
+        }
+    }
+
+    private void putBack(MemoryPool buffers) {
+        try {
+            BackupUndo.apply(files, buffers);
+        } catch (CorruptionException e) {
+            throw unsuitable("what the last backup to it overwrote cannot be put back: " + e.getMessage());
         }
     }
 
@@ -89,7 +100,7 @@ final class BackupTarget implements AutoCloseable {
         return before;
     }
 
-    /** The pages of the whole backup that is there, which must not change before the directory is marked; else none. */
+    /** The pages of the whole backup that is there, which must not change before they are {@link #keep kept}; else none. */
     BitSet keptPages() {
         return kept;
     }
@@ -99,12 +110,15 @@ final class BackupTarget implements AutoCloseable {
     }
 
     /** Has every open refuse the directory until {@link #complete}. */
-    void mark() {
-        if (!isMarked) {
-            files.writeFile(StoreFiles.COPYING, new byte[] {1});
-            isMarked = true;
-            kept = new BitSet();
-        }
+    private void mark() {
+        files.writeFile(StoreFiles.COPYING, BackupUndo.NOTHING_KEPT);
+        isMarked = true;
+    }
+
+    /** Keeps pages of the backup that is there until {@link #complete}; from now on they may be overwritten. */
+    void keep(List<BackupUndo.Place> overwritten, long buffer) {
+        BackupUndo.keep(files, device, overwritten, buffer);
+        keepsOverwritten = true;
     }
 
     /** Makes what has been written, synced and verified the backup. */
@@ -114,12 +128,10 @@ final class BackupTarget implements AutoCloseable {
         List<Long> checkpoints = isMarked ? List.of(superblock.number()) : withBefore(superblock.number());
         new BackupRecord(superblock.storeId(), directoryId, checkpoints, both).write(files);
         superblocks.write(superblock);
-        new BackupRecord(superblock.storeId(), directoryId, List.of(superblock.number()), used).write(files);
-        if (isMarked) {
-            files.delete(StoreFiles.COPYING);
-            files.syncDirectory();
-            isMarked = false;
+        if (isMarked || keepsOverwritten) {
+            BackupUndo.forget(files);
         }
+        new BackupRecord(superblock.storeId(), directoryId, List.of(superblock.number()), used).write(files);
     }
 
     private List<Long> withBefore(long number) {

@@ -15,9 +15,11 @@
  * <h2>Invariants</h2>
  *
  * <ol>
- *   <li>While the target has no file {@code copy-unfinished}, no page that its superblocks reach is written: pages that are in
- *       nobody's use there are written first, and when others have to change, the file is made before.
- *   <li>While the file is there, every open refuses the directory. It goes last.
+ *   <li>No page that the superblocks of a whole backup reach is overwritten before a copy of it, and of the superblocks, is durable
+ *       beside it: pages that are in nobody's use there are written first. While the file {@code copy-unfinished} names the pages,
+ *       who takes the lock next, to open the store or to make a backup, puts them back.
+ *   <li>While that file names none, there was no backup before, and every open refuses the directory. It goes when both superblocks
+ *       are durable.
  *   <li>Superblocks are written when all pages have been synced, read back and verified.
  *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there.
  *   <li>Only an empty directory or a backup of the same store is written to, and not one that was opened since. The target's lock is

@@ -19,7 +19,24 @@ public final class SessionMark {
     /** The file's name. */
     public static final String NAME = "session";
 
+    /** The store, and the number of a checkpoint that it has had. */
+    public record Mark(long storeId, long number) {}
+
     private SessionMark() {}
+
+    /**
+     * The mark; null when there is none.
+     *
+     * @throws CorruptionException when it is damaged
+     */
+    public static Mark read(Storage files) {
+        ImageReader image = CheckedFile.read(files, NAME);
+        try {
+            return image == null ? null : new Mark(image.getLong(), image.getLong());
+        } catch (MalformedImageException e) {
+            throw CheckedFile.damaged(files, NAME, "a mark", e.getMessage());
+        }
+    }
 
     /** Writes the mark; the superblocks with this number are durable. */
     public static void write(Storage files, Superblock durable) {
@@ -37,24 +54,13 @@ public final class SessionMark {
      * @throws CorruptionException that says which it is, or that the mark itself is damaged
      */
     public static void check(Storage files, Superblock found) {
-        ImageReader image = CheckedFile.read(files, NAME);
-        if (image == null) {
-            return;
-        }
-        long storeId;
-        long number;
-        try {
-            storeId = image.getLong();
-            number = image.getLong();
-        } catch (MalformedImageException e) {
-            throw CheckedFile.damaged(files, NAME, "a mark", e.getMessage());
-        }
-        if (storeId != found.storeId() || number > found.number()) {
+        Mark mark = read(files);
+        if (mark != null && (mark.storeId != found.storeId() || mark.number > found.number())) {
             throw new CorruptionException(
                     files.directory().resolve(StoreFiles.DATA).toString(),
                     0,
                     PageType.SUPERBLOCK.name(),
-                    "store " + storeId + " at checkpoint " + number + " or later, as the file " + NAME + " says",
+                    "store " + mark.storeId + " at checkpoint " + mark.number + " or later, as the file " + NAME + " says",
                     "store " + found.storeId() + " at checkpoint " + found.number());
         }
     }

@@ -11,7 +11,10 @@ public final class StoreFiles {
     /** Present while a store is being made: what is there then was never acknowledged and is made anew. */
     public static final String CREATING = "creating";
 
-    /** Present while a copy of a store is being written: what is there then is neither the old one nor the new one. */
+    /**
+     * Present while a copy of a store is being written: what is there then is neither the old one nor the new one. Of a backup over
+     * another it names what can be put back.
+     */
     public static final String COPYING = "copy-unfinished";
 
     private StoreFiles() {}
@@ -36,7 +39,9 @@ public final class StoreFiles {
     public static void requireNoCopying(Storage files) {
         if (files.exists(COPYING)) {
             throw new NotAStoreException(
-                    files.directory().toString(), "a copy to it was never finished; another backup to it makes it whole, another salvage wants it empty");
+                    files.directory().toString(),
+                    "a copy to it was never finished; another backup to it makes it whole, another salvage wants it empty; if there"
+                            + " was a backup before, opening the store brings that back");
         }
     }
 }

@@ -55,6 +55,11 @@ public final class Superblocks implements AutoCloseable {
         }
     }
 
+    /** The pages of both copies. */
+    public static int[] pages() {
+        return new int[] {FIRST_PAGE, SECOND_PAGE};
+    }
+
     /** What was found on one page: a superblock, or why there is none. */
     public record Copy(Superblock superblock, CorruptionException damage) {}
 

@@ -36,7 +36,16 @@ final class Directory implements AutoCloseable {
 
     /** Whether there is something by this path. */
     boolean exists() {
-        return FileStatus.of(PathCalls.WORKING_DIRECTORY, path.toString()).errno() != Errno.ENOENT;
+        return isThere(path);
+    }
+
+    private static boolean isThere(Path path) {
+        int errno = FileStatus.of(PathCalls.WORKING_DIRECTORY, path.toString()).errno();
+        // Below what is no directory: opening it says so.
+        if (errno != 0 && errno != Errno.ENOENT && errno != Errno.ENOTDIR) {
+            throw Failures.of(-errno, "statx", path.toString(), -1);
+        }
+        return errno != Errno.ENOENT;
     }
 
     /** Makes the directory, and those above it, where they are missing; durably. */
@@ -46,9 +55,8 @@ final class Directory implements AutoCloseable {
     }
 
     private static void make(Path path) {
-        FileStatus status = FileStatus.of(PathCalls.WORKING_DIRECTORY, path.toString());
         Path parent = path.getParent();
-        if (status.errno() != Errno.ENOENT || parent == null) {
+        if (isThere(path) || parent == null) {
             return;
         }
         make(parent);

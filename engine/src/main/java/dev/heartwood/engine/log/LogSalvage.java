@@ -5,6 +5,7 @@ import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -43,6 +44,38 @@ public final class LogSalvage {
             return;
         }
         new LogReplay(storage, sink).run(survey);
+    }
+
+    /**
+     * Delivers a log of which it is not known how many generations the tree holds: all from the first on behind which nothing is
+     * missing. What the tree holds of them already comes to the same, as everything younger follows; operands do not, and {@code
+     * sink} has to leave them out. {@code lost} is told when the log's end cannot be told, or when there is no such generation:
+     * what is there may then be older than the tree, and nothing is delivered.
+     */
+    public static void runWithoutCheckpoint(Storage storage, long storeId, ReplaySink sink, Consumer<String> lost) {
+        String why = "the system has restarted since, or nothing tells which segments were the last";
+        TreeSet<Long> candidates = new TreeSet<>();
+        if (LaneClaims.areExact(storage, new LogScan(storage, storeId, 0).bootId(), storeId)) {
+            candidates.add(0L);
+        }
+        while (!candidates.isEmpty()) {
+            long held = candidates.pollFirst();
+            LogScan scan = new LogScan(storage, storeId, held);
+            try {
+                scan.run();
+                LogSurvey survey = new LogSurvey(storage, scan, held);
+                survey.run();
+                new LogReplay(storage, sink).run(survey);
+                return;
+            } catch (StoreException damage) {
+                why = damage.getMessage();
+            }
+            for (LoggedGeneration later : scan.generations()) {
+                candidates.add(later.header().previousNumber());
+            }
+            candidates.headSet(held, true).clear();
+        }
+        lost.accept("log: all of it, as it cannot be told what of it the tree does not hold: " + why);
     }
 
     private void deliver(LoggedGeneration generation) {

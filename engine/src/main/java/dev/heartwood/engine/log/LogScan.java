@@ -64,6 +64,13 @@ final class LogScan {
             }
             last = life;
         }
+        LaneClaims.check(storage, this, storeId, checkpointGeneration);
+    }
+
+    /** Whether there is a segment newer than the checkpoint with this place. */
+    boolean holds(long generation, int lane, long index) {
+        LoggedGeneration logged = generations.get(generation);
+        return logged != null && logged.holds(lane, index);
     }
 
     private void scanAll(long scratch) {

@@ -28,6 +28,8 @@ final class LogSegment {
 
     final LogScan.Spare place;
     final long generation;
+    final int lane;
+    final long index;
     final int seed;
     boolean finished;
     private long end;
@@ -35,26 +37,26 @@ final class LogSegment {
     private long synced;
     private boolean released;
 
-    private LogSegment(LogScan.Spare place, long generation, int seed, long end, MappedFile file) {
+    private LogSegment(LogScan.Spare place, SegmentHeader header, long end, MappedFile file) {
         this.place = place;
-        this.generation = generation;
-        this.seed = seed;
+        this.generation = header.generation().number();
+        this.lane = header.lane();
+        this.index = header.index();
+        this.seed = header.seed();
         this.end = end;
         this.file = file;
     }
 
     /** A segment to be written. */
     static LogSegment begin(LogScan.Spare place, SegmentHeader header, MappedFile file) {
-        return new LogSegment(
-                place, header.generation().number(), header.seed(), LogLayout.HEADER_BYTES, file);
+        return new LogSegment(place, header, LogLayout.HEADER_BYTES, file);
     }
 
     /** A segment of an earlier life. */
     static LogSegment recovered(LogScan.Segment found) {
         SegmentHeader header = found.header();
         LogScan.Spare place = new LogScan.Spare(found.file(), header.fileNumber(), header.segmentBytes());
-        LogSegment segment =
-                new LogSegment(place, header.generation().number(), header.seed(), header.segmentBytes(), null);
+        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), null);
         segment.finished = true;
         return segment;
     }

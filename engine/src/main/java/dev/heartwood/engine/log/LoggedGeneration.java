@@ -35,6 +35,12 @@ final class LoggedGeneration {
         return header;
     }
 
+    /** Whether the segment with an index of a lane is there. */
+    boolean holds(int lane, long index) {
+        return lanes.getOrDefault(lane, List.of()).stream()
+                .anyMatch(segment -> segment.header().index() == index);
+    }
+
     /** The segments of each lane that has any, in order. */
     Iterable<List<LogScan.Segment>> lanes() {
         return lanes.values();

@@ -30,11 +30,12 @@ public final class WriteAheadLog implements AutoCloseable {
      * whoever has drawn one of the LSNs below is seen), and syncs what every lane had completed then. So an LSN is called
      * durable only when every lower one is durable too.
      *
-     * Lock order: structure, then a segment's monitor or the pool's monitor. Nobody syncs or maps under the structure lock.
+     * Lock order: structure, then a segment's monitor, the pool's or that of the claims. Nobody syncs or maps under the structure lock.
      *
      * Shared field          read       written            guarded by
      * lsn[LSN_INDEX]        volatile   getAndIncrement    -
      * live, unsynced        -          -                  structure
+     * claims                plain      once, by rotate    written with the lanes at rest
      * lives, generation     plain      plain              written by replay and rotate, with the lanes at rest
      * statement             volatile   volatile, once     -
      * isStatementDurable    volatile   volatile, once     -
@@ -58,6 +59,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private final List<LogSegment> live = new ArrayList<>();
     private final List<LogSegment> unsynced = new ArrayList<>();
 
+    private LaneClaims claims = LaneClaims.NONE;
     private LogLife life;
     private LogGeneration generation;
     private long previousGeneration;
@@ -165,6 +167,9 @@ public final class WriteAheadLog implements AutoCloseable {
             storage.delete(spare.file());
         }
         scan.unreadable().clear();
+        if (claims == LaneClaims.NONE && replayed && !closed) {
+            claims = LaneClaims.open(storage, storeId, scan, lanes.length);
+        }
         structure.lock();
         try {
             throwClosed();
@@ -329,7 +334,9 @@ public final class WriteAheadLog implements AutoCloseable {
         pool.syncDirectory();
         for (LogSegment segment : segments) {
             segment.sync(storage);
+            claims.durable(segment.lane, segment.generation, segment.index);
         }
+        claims.sync();
         structure.lock();
         try {
             unsynced.removeIf(segment -> segment.finished && segment.isSynced());
@@ -498,6 +505,7 @@ public final class WriteAheadLog implements AutoCloseable {
                 throwClosed();
             }
             header.publish(mapped.file().address(), storeId);
+            claims.begun(lane, generation, index);
             finishSegment(own);
             own.segment = LogSegment.begin(mapped.place(), header, mapped.file());
             own.segmentBytesNext = bytesNext;
@@ -591,6 +599,7 @@ public final class WriteAheadLog implements AutoCloseable {
             for (LogSegment segment : live) {
                 segment.unmap();
             }
+            claims.close();
         } finally {
             structure.unlock();
         }

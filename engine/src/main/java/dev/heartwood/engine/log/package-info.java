@@ -27,6 +27,8 @@
  *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
  *       a checkpoint. So a missing LSN that anything calls durable is damage.
  *   <li>Nothing is called durable by a life before everything it recovered from earlier lives is.
+ *   <li>A segment is claimed outside of itself ({@link dev.heartwood.engine.log.LaneClaims}) before anything is appended to it, and
+ *       claimed to be durable before a sync returns. So a file that is missing or emptied is damage, also the last of a lane.
  *   <li>Recovery changes nothing on the device until it has delivered everything; the first change is the deletion of files
  *       whose header a loss of power left torn, the next the first header of the new life.
  * </ol>

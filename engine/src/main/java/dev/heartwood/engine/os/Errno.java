@@ -52,14 +52,20 @@ public final class Errno {
             return NAMES[errno - 1];
         }
         return switch (errno) {
+            case 52 -> "EBADE";
+            case 53 -> "EBADR";
             case 61 -> "ENODATA";
             case ETIME -> "ETIME";
+            case 67 -> "ENOLINK";
             case 71 -> "EPROTO";
+            case 74 -> "EBADMSG";
             case 75 -> "EOVERFLOW";
             case 77 -> "EBADFD";
             case 84 -> "EILSEQ";
+            case 89 -> "EDESTADDRREQ";
             case EOPNOTSUPP -> "EOPNOTSUPP";
             case 105 -> "ENOBUFS";
+            case 108 -> "ESHUTDOWN";
             case ETIMEDOUT -> "ETIMEDOUT";
             case 115 -> "EINPROGRESS";
             case ESTALE -> "ESTALE";
@@ -68,6 +74,8 @@ public final class Errno {
             case EDQUOT -> "EDQUOT";
             case 123 -> "ENOMEDIUM";
             case ECANCELED -> "ECANCELED";
+            case 126 -> "ENOKEY";
+            case 129 -> "EKEYREJECTED";
             case 131 -> "ENOTRECOVERABLE";
             case 133 -> "EHWPOISON";
             default -> "E" + errno;

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.salvage;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.CorruptionException;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
@@ -11,12 +12,15 @@ import dev.heartwood.StoreOptions.OpenMode;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.checkpoint.FormatVersion;
+import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.StoreFiles;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.trunk.RootSearch;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
 import java.util.List;
@@ -29,6 +33,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private KeyValueStore target;
     private long logEntries;
     private long losses;
+    /** Whether the name of the merge operator is known, without which operands cannot be written. */
+    private boolean keepsOperands;
 
     private Salvage(Consumer<String> listing) {
         this.listing = listing;
@@ -49,7 +55,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
      * @param to the files of the directory for the copy, which must be empty
      * @param opening opens the store in that directory
      * @param listing is given what was lost, one line each
-     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole: then nothing can be found
+     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found
      * @throws StoreException when the copy cannot be written; it is then refused by every open
      */
     public static SalvageReport run(
@@ -65,17 +71,16 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     private SalvageReport copy(
             OpenedStore damaged, Storage to, Function<StoreOptions, KeyValueStore> opening, Progress progress) {
-        Superblock superblock = damaged.newest();
-        if (superblock == null) {
-            throw damaged.view().copies()[0].damage();
-        }
+        Superblock known = damaged.newest();
+        Superblock superblock = known == null ? search(damaged) : known;
         try (KeyValueStore opened = opening.apply(options(superblock))) {
             target = opened;
+            keepsOperands = known != null;
             to.writeFile(StoreFiles.COPYING, new byte[] {1});
             DamagedTree tree = DamagedTree.read(damaged.view().tree(), superblock, this::lose);
             try (TreeSalvage salvage = new TreeSalvage(tree, this, this::lose, progress)) {
                 salvage.run();
-                LogSalvage.run(damaged.files(), superblock.storeId(), superblock.generation(), this, this::lose);
+                copyLog(damaged, known, superblock.storeId());
                 target.checkpoint();
                 requireSound();
                 to.delete(StoreFiles.COPYING);
@@ -83,6 +88,52 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses);
             }
         }
+    }
+
+    private void copyLog(OpenedStore damaged, Superblock known, long storeId) {
+        if (known != null) {
+            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::lose);
+        } else {
+            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::lose);
+        }
+    }
+
+    /** What the superblocks would say of the tree, as far as its pages tell; the store is shown as of there. */
+    private Superblock search(OpenedStore damaged) {
+        CorruptionException damage = damaged.view().copies()[0].damage();
+        RootSearch search = new RootSearch(damaged.device(), damaged.pool());
+        SessionMark.Mark mark = mark(damaged.files());
+        long storeId = mark == null ? search.storeId() : mark.storeId();
+        damaged.show(stand(storeId, new RootSearch.Root(new long[0], 0)));
+        RootSearch.Root root = search.newest(damaged.view().tree());
+        if (root == null) {
+            throw damage;
+        }
+        String least = mark == null ? "" : ", of a store that has had checkpoint " + mark.number();
+        lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of checkpoint "
+                + root.generation() + least + ". Its options are not known, and not how much of the log it holds");
+        return stand(storeId, root);
+    }
+
+    private static SessionMark.Mark mark(Storage files) {
+        try {
+            return SessionMark.read(files);
+        } catch (CorruptionException damaged) {
+            return null;
+        }
+    }
+
+    private static Superblock stand(long storeId, RootSearch.Root root) {
+        return new Superblock(
+                FormatVersion.CURRENT.number(),
+                storeId,
+                root.generation(),
+                0,
+                0,
+                1,
+                root.pages(),
+                root.generation(),
+                StoreOptions.defaults().toString());
     }
 
     private static StoreOptions options(Superblock superblock) {
@@ -108,12 +159,20 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     @Override
     public void take(byte[] key, byte[] value, List<byte[]> operands) {
+        if (!operands.isEmpty() && !keepsOperands) {
+            loseOperands(key);
+            return;
+        }
         write(key, () -> {
             if (value != null) {
                 target.put(key, value, Durability.NONE);
             }
             operands.forEach(operand -> target.merge(key, operand, Durability.NONE));
         });
+    }
+
+    private void loseOperands(byte[] key) {
+        lose("key " + Keys.text(key) + ": its value: there are operands, and the name of the merge operator is not known");
     }
 
     private void write(byte[] key, Runnable writing) {
@@ -133,6 +192,10 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     @Override
     public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         byte[] key = Memory.bytes(keyAddress, keyLength);
+        if (kind == Entries.MERGE && !keepsOperands) {
+            loseOperands(key);
+            return;
+        }
         logEntries++;
         write(key, () -> {
             switch (kind) {

@@ -22,8 +22,12 @@
  * <h2>What is not possible</h2>
  *
  * <ul>
- *   <li>Without a whole superblock the root is not known, and data pages do not say whether anything still refers to them: copying
- *       all would bring back what was deleted and overwritten. Salvage refuses. A backup is then what helps.
+ *   <li>Without a whole superblock the newest root below which every node can be read is looked for among all pages of the trunk. It
+ *       may be that of a checkpoint that was being made. Options are those of a new store; operands are lost, as the name of the
+ *       merge operator is not known. Of the log that is applied behind which nothing is missing, which can be told while the system
+ *       has not restarted: what the tree holds of it already comes to the same. Else nothing of it is.
+ *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was
+ *       deleted and overwritten. Salvage refuses. A backup is then what helps.
  *   <li>What only a lost trunk node refers to is lost, for the same reason.
  *   <li>Records of the log at the very end of a lane that were damaged look like writes that were under way.
  * </ul>

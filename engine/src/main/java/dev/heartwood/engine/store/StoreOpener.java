@@ -4,9 +4,10 @@ import dev.heartwood.CorruptionEvent.FoundBy;
 import dev.heartwood.IncompatibleOptionsException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
-import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.backup.BackupUndo;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.checkpoint.Checkpointer;
@@ -84,6 +85,7 @@ final class StoreOpener {
         boolean create = decideCreate();
         opened.push(files);
         files.lock();
+        BackupUndo.apply(files, environment.buffers());
         create = decideCreate();
         BlockDevice device = openDevice(create);
         Superblocks superblocks = new Superblocks(device, environment.buffers());
@@ -97,7 +99,9 @@ final class StoreOpener {
     }
 
     private boolean decideCreate() {
-        StoreFiles.requireNoCopying(files);
+        if (!BackupUndo.isPending(files)) {
+            StoreFiles.requireNoCopying(files);
+        }
         boolean blank = isBlankDevice();
         boolean exists = files.exists(StoreFiles.DATA) && !files.exists(StoreFiles.CREATING) && !blank;
         String directory = files.directory().toString();

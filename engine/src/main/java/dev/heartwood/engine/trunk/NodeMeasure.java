@@ -86,8 +86,8 @@ final class NodeMeasure {
         return total;
     }
 
-    /** Bytes of runs that a flush brought and no merge has dealt with yet: what is owed. */
-    static long unsettledBytes(TrunkNode node, Span span) {
+    /** Bytes of runs that a flush brought and no merge has dealt with yet, in the bundles from one on: what is owed. */
+    static long unsettledBytes(TrunkNode node, int bundlesFrom, Span span) {
         long total = 0;
         for (int p = 0; p < node.pivotCount(); p++) {
             Span pivotSpan = node.pivotSpan(p, span);
@@ -96,7 +96,7 @@ final class NodeMeasure {
                 Bundle bundle = node.bundle(b);
                 Span both = pivotSpan.intersect(bundle.span());
                 for (Run run : bundle.runs()) {
-                    if (run != null && !bundle.settled() && position >= node.pivot(p).firstActive()) {
+                    if (run != null && b >= bundlesFrom && !bundle.settled() && position >= node.pivot(p).firstActive()) {
                         total += run.sample().bytesWithin(both);
                     }
                     position++;

@@ -251,6 +251,7 @@ public final class Trunk {
             for (Bundle bundle : plan.bundles()) {
                 setAside.add(new BundleKey(plan.height(), bundle.id()));
             }
+            debtBytes = debt(version.root(), Span.ALL);
         } finally {
             structure.unlock();
         }
@@ -274,8 +275,9 @@ public final class Trunk {
         epochs.defer(old::release);
     }
 
-    private static long debt(TrunkNode node, Span span) {
-        long bytes = NodeMeasure.unsettledBytes(node, span);
+    /** What merges owe; not of what was set aside, which no merge will ever deal with. */
+    private long debt(TrunkNode node, Span span) {
+        long bytes = NodeMeasure.unsettledBytes(node, afterSetAside(node), span);
         for (int p = 0; p < node.pivotCount(); p++) {
             if (node.pivot(p).child() != null) {
                 bytes += debt(node.pivot(p).child(), node.pivotSpan(p, span));

@@ -16,7 +16,7 @@ public final class OpenedStore implements AutoCloseable {
     private final Storage files;
     private final BlockDevice device;
     private final MemoryPool pool;
-    private final StoreView view;
+    private StoreView view;
 
     /**
      * Takes the lock and reads the superblocks.
@@ -75,9 +75,19 @@ public final class OpenedStore implements AutoCloseable {
         return view.newest();
     }
 
+    /** Shows the checkpoint of another superblock from now on, whatever the copies in the file say; the view before is closed. */
+    public void show(Superblock superblock) {
+        Superblocks.Copy[] copies = view.copies();
+        view.close();
+        view = null;
+        view = new StoreView(device, pool, CACHE_BYTES, copies, superblock);
+    }
+
     @Override
     public void close() {
-        view.close();
+        if (view != null) {
+            view.close();
+        }
         pool.close();
         device.close();
     }

@@ -44,6 +44,12 @@ class LogDamageTest {
         return log;
     }
 
+    private static List<CrashStorage.File> segments(CrashStorage image) {
+        return image.files.values().stream()
+                .filter(file -> SegmentName.number(file.name) > 0)
+                .toList();
+    }
+
     private static List<Operation> replay(CrashStorage from) {
         try (LogTester sink = new LogTester();
                 WriteAheadLog log = WriteAheadLog.open(from, STORE_ID, LANES, OPTIONS, 0)) {
@@ -55,7 +61,7 @@ class LogDamageTest {
     /** Changes every byte in turn; returns how often the change was loud. What is delivered is the truth in any case. */
     private int flipAll(CrashStorage image, boolean mayLoseLast) {
         int loud = 0;
-        for (CrashStorage.File file : image.files.values()) {
+        for (CrashStorage.File file : segments(image)) {
             int used = LogLayout.HEADER_BYTES + 2048;
             for (int at = 0; at < used; at++) {
                 at += at > 200 && at < 4096 - 8 || at > 4096 + 200 && at < 8192 - 8 ? 97 : 0;
@@ -112,13 +118,14 @@ class LogDamageTest {
     void aMissingSegmentIsLoud() {
         try (LogTester tester = new LogTester()) {
             write(tester, 3000, 60).close();
-            List<String> names = storage.list();
+            List<String> names =
+                    segments(storage).stream().map(file -> file.name).toList();
             assertTrue(names.size() > 3);
             for (String name : names) {
                 for (CrashStorage image : List.of(storage.kill(), storage.losePower(new Random(2)))) {
                     image.delete(name);
                     assertThrows(CorruptionException.class, () -> replay(image), name);
-                    assertEquals(names.size() - 1, image.list().size());
+                    assertEquals(names.size(), image.list().size());
                 }
             }
         }
@@ -181,7 +188,7 @@ class LogDamageTest {
             CrashStorage image = storage.kill();
             Random random = new Random(seed);
             for (int i = 0; i < rounds; i++) {
-                List<CrashStorage.File> files = List.copyOf(image.files.values());
+                List<CrashStorage.File> files = segments(image);
                 CrashStorage.File file = files.get(random.nextInt(files.size()));
                 byte[] before = file.bytes();
                 mutate(file, random);

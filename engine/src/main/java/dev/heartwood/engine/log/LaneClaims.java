@@ -1,0 +1,214 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.base.KeyHash;
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * The last segment that each lane has begun, in the mapped file {@value #FILE} beside the log: guards against a segment that is
+ * missing or empty where nothing in the others tells of it, at the end of a lane. Thread-safe.
+ *
+ * <pre>
+ *  0          8                    16      24      32      40      48        56      64
+ *  +----------+--------------------+-------+-------+-------+-------+---------+-------+-----
+ *  | store id | hash of the boot id| check | 0     | begun | check | durable | check | ...
+ *  |          |                    |       |       | lane 0                          | lane 1
+ *  +----------+--------------------+-------+-------+-------+-------+---------+-------+-----
+ * </pre>
+ *
+ * <p>A claim is a generation and the index of a segment in it, in 8 bytes. What was begun, or was found by the first recovery since the
+ * system started, counts while the system runs; what is durable counts for ever, and is stored only after the segment's header was
+ * synced. Claims of generations that the checkpoint holds say nothing.
+ *
+ * <p>Advice only: a claim without its check, as a loss of power may leave it, does not count; without the file the log is replayed all
+ * the same, and a full disk leaves the one that is there.
+ */
+final class LaneClaims implements AutoCloseable {
+    static final String FILE = "log-lanes";
+
+    /** Claims nothing. */
+    static final LaneClaims NONE = new LaneClaims(null, 0);
+
+    private static final int BOOT = 8;
+    private static final int HEADER_CHECK = 16;
+    private static final int LANES = 32;
+    private static final int CHECK = 8;
+    private static final int DURABLE = 16;
+    private static final int LANE_BYTES = 32;
+    private static final int BYTES_MAX = LANES + LANE_BYTES * LogLayout.LANES_MAX;
+    private static final int INDEX_BITS = 20;
+    private static final long INDEX_MAX = (1L << INDEX_BITS) - 1;
+
+    private final long storeId;
+    /** Null when nothing is claimed, for want of space or after the end. */
+    private MappedFile file;
+
+    private boolean isChanged;
+
+    private LaneClaims(MappedFile file, long storeId) {
+        this.file = file;
+        this.storeId = storeId;
+    }
+
+    /**
+     * Makes the file, or takes over that of the life before, whose claims stand until the lanes make others; after a restart of the
+     * system what {@code scan} found is claimed instead.
+     */
+    static LaneClaims open(Storage storage, long storeId, LogScan scan, int laneCount) {
+        long before = storage.exists(FILE) ? Math.min(storage.size(FILE), BYTES_MAX) : 0;
+        long length = LogLayout.align(Math.max(before, LANES + (long) LANE_BYTES * laneCount), PageLayout.PAGE_BYTES);
+        MappedFile file;
+        try {
+            file = storage.openMapped(FILE, length);
+        } catch (NoSpaceException e) {
+            return new LaneClaims(null, storeId);
+        }
+        LaneClaims claims = new LaneClaims(file, storeId);
+        claims.take(scan);
+        return claims;
+    }
+
+    private void take(LogScan scan) {
+        long address = file.address();
+        long boot = hash(scan.bootId());
+        long check = mix(storeId, -1, boot);
+        if (Memory.getLong(address) == storeId
+                && Memory.getLong(address + BOOT) == boot
+                && Memory.getLong(address + HEADER_CHECK) == check) {
+            return;
+        }
+        Memory.putLongVolatile(address + HEADER_CHECK, 0);
+        for (long lane = LANES; lane + LANE_BYTES <= file.length(); lane += LANE_BYTES) {
+            Memory.putLongVolatile(address + lane, 0);
+        }
+        for (LoggedGeneration generation : scan.generations()) {
+            for (List<LogScan.Segment> segments : generation.lanes()) {
+                SegmentHeader last = segments.getLast().header();
+                put(last.lane(), 0, claim(generation.header().number(), last.index()));
+            }
+        }
+        Memory.putLongVolatile(address, storeId);
+        Memory.putLongVolatile(address + BOOT, boot);
+        Memory.putLongVolatile(address + HEADER_CHECK, check);
+    }
+
+    /** Notes that a lane has published the header of a segment; to be called before anything is appended to it. */
+    synchronized void begun(int lane, LogGeneration generation, long index) {
+        if (file != null) {
+            put(lane, 0, claim(generation.number(), index));
+        }
+    }
+
+    /** Notes that the header of a segment and the entry of its file are durable. */
+    synchronized void durable(int lane, long generation, long index) {
+        if (file != null) {
+            isChanged |= put(lane, DURABLE, claim(generation, index));
+        }
+    }
+
+    /** Puts a claim in place unless it is not above the one that is there, or the lane is one too many of an earlier life. */
+    private boolean put(int lane, int which, long claim) {
+        long offset = LANES + (long) lane * LANE_BYTES + which;
+        long at = file.address() + offset;
+        if (offset + DURABLE > file.length()
+                || Memory.getLong(at) >= claim && Memory.getLong(at + CHECK) == mix(storeId, offset, Memory.getLong(at))) {
+            return false;
+        }
+        Memory.putLongVolatile(at + CHECK, 0);
+        Memory.putLongVolatile(at, claim);
+        Memory.putLongVolatile(at + CHECK, mix(storeId, offset, claim));
+        return true;
+    }
+
+    /** Makes what was noted as durable durable itself. */
+    synchronized void sync() {
+        if (file != null && isChanged) {
+            file.sync(0, file.length());
+            isChanged = false;
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (file != null) {
+            file.close();
+            file = null;
+        }
+    }
+
+    /** Ascends with generation and index; of more segments than fit it claims the last that does. */
+    private static long claim(long generation, long index) {
+        return generation << INDEX_BITS | Math.min(index, INDEX_MAX);
+    }
+
+    private static long mix(long storeId, long offset, long value) {
+        return KeyHash.end(KeyHash.mix(KeyHash.mix(KeyHash.mix(KeyHash.begin(3), storeId), offset), value));
+    }
+
+    private static long hash(String bootId) {
+        byte[] bytes = bootId.getBytes(StandardCharsets.UTF_8);
+        long state = KeyHash.begin(bytes.length);
+        for (byte b : bytes) {
+            state = KeyHash.mix(state, b);
+        }
+        return KeyHash.end(state);
+    }
+
+    /** The file as it is; null when there is none, or not of this store. */
+    private static ByteBuffer read(Storage storage, long storeId) {
+        if (!storage.exists(FILE)) {
+            return null;
+        }
+        ByteBuffer bytes =
+                ByteBuffer.wrap(storage.readFile(FILE, BYTES_MAX)).order(ByteOrder.nativeOrder());
+        boolean isWhole = bytes.capacity() >= LANES
+                && bytes.getLong(0) == storeId
+                && bytes.getLong(HEADER_CHECK) == mix(storeId, -1, bytes.getLong(BOOT));
+        return isWhole ? bytes : null;
+    }
+
+    /** Whether every segment that holds the last records of a lane is claimed: not after a restart of the system. */
+    static boolean areExact(Storage storage, String bootId, long storeId) {
+        ByteBuffer bytes = read(storage, storeId);
+        return bytes != null && bytes.getLong(BOOT) == hash(bootId);
+    }
+
+    /**
+     * Refuses a log that lacks a segment that is claimed.
+     *
+     * @throws CorruptionException that says which
+     */
+    static void check(Storage storage, LogScan scan, long storeId, long checkpointGeneration) {
+        ByteBuffer bytes = read(storage, storeId);
+        if (bytes == null) {
+            return;
+        }
+        boolean isSameBoot = bytes.getLong(BOOT) == hash(scan.bootId());
+        for (int at = LANES; at + LANE_BYTES <= bytes.capacity(); at += LANE_BYTES) {
+            long begun = isSameBoot ? valueAt(bytes, at, storeId) : 0;
+            long claim = Math.max(begun, valueAt(bytes, at + DURABLE, storeId));
+            int lane = (at - LANES) / LANE_BYTES;
+            long generation = claim >>> INDEX_BITS;
+            if (generation > checkpointGeneration && !scan.holds(generation, lane, claim & INDEX_MAX)) {
+                throw LogScan.damaged(
+                        FILE,
+                        at,
+                        "segment " + (claim & INDEX_MAX) + " of lane " + lane + " and generation " + generation,
+                        "no such segment in the log");
+            }
+        }
+    }
+
+    private static long valueAt(ByteBuffer bytes, int at, long storeId) {
+        long value = bytes.getLong(at);
+        return bytes.getLong(at + CHECK) == mix(storeId, at, value) ? value : 0;
+    }
+}

@@ -1,0 +1,215 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
+import dev.heartwood.engine.page.PageType;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Looks for the root of a tree when nothing tells where it is, among all pages of a data file that say they are of the trunk. Reads
+ * and changes nothing else. One thread; used once.
+ */
+public final class RootSearch {
+    /*
+     * A checkpoint writes a node and everything above it anew, all under its own number, children first. So the images of the greatest
+     * number hold its root: the one that no other image refers to. It counts when every node below it can be read. If not, the
+     * checkpoint was never completed, or is damaged, and the one before is looked at; most of what that reached may be overwritten.
+     *
+     * Pages of an image follow each other within an extent. Where an image goes on in another extent, it does so on that one's first
+     * page, and if more than one may be that page the image is not used.
+     */
+    /** Where a root is: its pages, and the generation that they carry. */
+    public record Root(long[] pages, long generation) {}
+
+    private record Part(long page, long generation, int length, int index) {
+        boolean isFollowedBy(Part other) {
+            return other.generation == generation && other.length == length && other.index == index + 1;
+        }
+
+        int count() {
+            return Math.max(1, (length + NodePages.PART_BYTES - 1) / NodePages.PART_BYTES);
+        }
+    }
+
+    private final Map<Long, TreeMap<Long, Part>> partsByStore = new HashMap<>();
+    private TreeMap<Long, Part> parts = new TreeMap<>();
+
+    /** Reads every page of the file; takes an extent of {@code buffers} meanwhile. */
+    public RootSearch(BlockDevice device, MemoryPool buffers) {
+        long buffer = buffers.allocate(PageLayout.EXTENT_BYTES);
+        if (buffer == 0) {
+            throw new InsufficientMemoryException("no buffer to search a file with");
+        }
+        try {
+            long pages = device.size() >>> PageLayout.PAGE_SHIFT;
+            for (long first = 0; first < pages; first += PageLayout.EXTENT_PAGES) {
+                int count = (int) Math.min(PageLayout.EXTENT_PAGES, pages - first);
+                if (!read(device, first, count, buffer)) {
+                    for (int i = 0; i < count; i++) {
+                        read(device, first + i, 1, buffer);
+                    }
+                }
+            }
+        } finally {
+            buffers.free(buffer, PageLayout.EXTENT_BYTES);
+        }
+    }
+
+    /** Takes what is on some pages; returns whether the device could read them. */
+    private boolean read(BlockDevice device, long first, int count, long buffer) {
+        try {
+            device.read(first << PageLayout.PAGE_SHIFT, buffer, count << PageLayout.PAGE_SHIFT);
+        } catch (ReadFailedException e) {
+            return false;
+        }
+        for (int i = 0; i < count; i++) {
+            take(buffer + ((long) i << PageLayout.PAGE_SHIFT), first + i, device.name());
+        }
+        return true;
+    }
+
+    private void take(long address, long page, String file) {
+        if (Memory.getUnsignedByte(address + PageLayout.TYPE) != PageType.TRUNK.code()) {
+            return;
+        }
+        long storeId = Memory.getLong(address + PageLayout.STORE_ID);
+        long generation = Memory.getLong(address + PageLayout.GENERATION);
+        try {
+            PageSeal.verify(address, PageType.TRUNK, storeId, page, generation, file);
+        } catch (CorruptionException damaged) {
+            return;
+        }
+        int length = Memory.getInt(address + NodePages.IMAGE_LENGTH);
+        int index = Memory.getInt(address + NodePages.INDEX);
+        if (length >= 0 && length <= NodePages.IMAGE_BYTES_MAX && index >= 0) {
+            partsByStore.computeIfAbsent(storeId, id -> new TreeMap<>()).put(page, new Part(page, generation, length, index));
+        }
+    }
+
+    /** The store that most of the pages found are of; 0 when there is none. */
+    public long storeId() {
+        return partsByStore.entrySet().stream()
+                .max(Comparator.comparingInt(entry -> entry.getValue().size()))
+                .map(Map.Entry::getKey)
+                .orElse(0L);
+    }
+
+    /** The newest root below which every node can be read; null when there is none. */
+    public Root newest(TreeStorage storage) {
+        parts = partsByStore.getOrDefault(storage.storeId(), new TreeMap<>());
+        TreeMap<Long, List<long[]>> images = new TreeMap<>(Comparator.reverseOrder());
+        for (Part part : parts.values()) {
+            long[] pages = part.index == 0 ? pagesOf(part) : null;
+            if (pages != null) {
+                images.computeIfAbsent(part.generation, g -> new ArrayList<>()).add(pages);
+            }
+        }
+        for (Map.Entry<Long, List<long[]>> checkpoint : images.entrySet()) {
+            Root root = rootOf(storage, checkpoint.getValue(), checkpoint.getKey());
+            if (root != null) {
+                return root;
+            }
+        }
+        return null;
+    }
+
+    /** All pages of the image that begins with a part; null when they are not there. */
+    private long[] pagesOf(Part first) {
+        long[] pages = new long[first.count()];
+        Part part = first;
+        for (int i = 0; i < pages.length; i++) {
+            if (part == null) {
+                return null;
+            }
+            pages[i] = part.page;
+            part = i + 1 < pages.length ? following(part) : part;
+        }
+        return pages;
+    }
+
+    private Part following(Part part) {
+        long next = part.page + 1;
+        if (next % PageLayout.EXTENT_PAGES != 0) {
+            Part neighbour = parts.get(next);
+            return neighbour != null && part.isFollowedBy(neighbour) ? neighbour : null;
+        }
+        Part found = null;
+        for (Part other : parts.values()) {
+            if (other.page % PageLayout.EXTENT_PAGES == 0 && part.isFollowedBy(other)) {
+                if (found != null) {
+                    return null;
+                }
+                found = other;
+            }
+        }
+        return found;
+    }
+
+    /** Of the images of one checkpoint the one that no other refers to, if everything below it can be read. */
+    private static Root rootOf(TreeStorage storage, List<long[]> images, long generation) {
+        Set<Long> referredTo = new HashSet<>();
+        List<long[]> whole = new ArrayList<>();
+        for (long[] image : images) {
+            Below below = new Below(image[0]);
+            TreeWalk.walk(storage, image, generation, below);
+            referredTo.addAll(below.pages);
+            if (!below.isDamaged) {
+                whole.add(image);
+            }
+        }
+        whole.removeIf(image -> referredTo.contains(image[0]));
+        return whole.size() == 1 ? new Root(whole.getFirst(), generation) : null;
+    }
+
+    /** Which nodes are below one, and whether they can be read. */
+    private static final class Below implements TreeWalk.Visitor {
+        private final long top;
+        private final Set<Long> pages = new HashSet<>();
+        private boolean isDamaged;
+
+        Below(long top) {
+            this.top = top;
+        }
+
+        @Override
+        public void node(TreeWalk.Node node) {}
+
+        @Override
+        public void branch(Branch branch) {}
+
+        @Override
+        public void maplet(Maplet maplet) {}
+
+        @Override
+        public void group(OverflowGroup group) {}
+
+        @Override
+        public void place(long[] nodePages, long generation) {
+            if (nodePages[0] != top) {
+                pages.add(nodePages[0]);
+            }
+        }
+
+        @Override
+        public void damage(long page, Span span, String text) {
+            isDamaged = true;
+        }
+    }
+}
