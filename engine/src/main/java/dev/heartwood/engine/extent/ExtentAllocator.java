@@ -14,7 +14,7 @@ public final class ExtentAllocator {
      * A bitmap, one bit per extent, and the lowest word that may have a clear bit. Low extents first keeps the file short and
      * its used part dense.
      *
-     * The file grows before the extents free in it fall to the reserve, by a step that doubles from 1 MiB to 64 MiB. When it
+     * The file grows before the extents free in it fall to the reserve, by an eighth of its length, 1 MiB to 64 MiB. When it
      * cannot grow, writers are refused while compaction goes on with what is left. A refusal is not remembered: the next
      * request asks the file system again, so the store heals once there is room.
      *
@@ -22,6 +22,7 @@ public final class ExtentAllocator {
      */
     private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_EXTENTS_MAX = (64 << 20) / PageLayout.EXTENT_BYTES;
+    private static final int STEP_SHIFT = 3;
     private static final int RESERVE_EXTENTS_MIN = 2;
     private static final int RESERVE_EXTENTS_MAX = 256;
     private static final int RESERVE_SHIFT = 5;
@@ -38,7 +39,6 @@ public final class ExtentAllocator {
     private int lowestWord;
     private int allocated;
     private int fileExtents;
-    private int stepExtents = STEP_EXTENTS_MIN;
     /** Free extents without blocks. */
     private final BitSet holes = new BitSet();
 
@@ -58,9 +58,6 @@ public final class ExtentAllocator {
         this.extentsFound = (int) Math.min(device.size() / PageLayout.EXTENT_BYTES, Integer.MAX_VALUE - STEP_EXTENTS_MAX);
         this.fileExtents = Math.min(extentsFound, extentsMax);
         this.lowestWord = this.firstExtent >>> 6;
-        while (stepExtents < STEP_EXTENTS_MAX && stepExtents < fileExtents) {
-            stepExtents <<= 1;
-        }
     }
 
     /** As {@link #allocate(Purpose)} for {@link Purpose#WRITE}. */
@@ -228,7 +225,7 @@ public final class ExtentAllocator {
 
     /** Grows the file by a step, or by less when that is all there is; returns why it could not grow at all, or null. */
     private NoSpaceException grow() {
-        int step = stepExtents;
+        int step = Math.clamp(fileExtents >>> STEP_SHIFT, STEP_EXTENTS_MIN, STEP_EXTENTS_MAX);
         while (true) {
             int target = Math.min(fileExtents + step, extentsMax);
             if (target <= fileExtents) {
@@ -237,11 +234,9 @@ public final class ExtentAllocator {
             try {
                 device.allocate((long) target * PageLayout.EXTENT_BYTES);
                 fileExtents = target;
-                stepExtents = Math.min(stepExtents << 1, STEP_EXTENTS_MAX);
                 return null;
             } catch (NoSpaceException refusal) {
                 if (step == 1) {
-                    stepExtents = STEP_EXTENTS_MIN;
                     return refusal;
                 }
                 step >>>= 1;

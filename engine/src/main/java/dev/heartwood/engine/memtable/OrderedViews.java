@@ -19,9 +19,15 @@ final class OrderedViews {
      *
      * Records are gathered from the youngest to the oldest of a lane and the sort is stable, so of two records of a batch with
      * one key and one sequence the later one comes first.
+     *
+     * All runs of a view have heads of one making, which is chosen by a sample of all records. Whenever there are an eighth more of
+     * them it is looked at, and chosen anew when they have doubled since, or when an eighth of them have none of the prefixes that
+     * heads lie behind. New heads touch every record, so a record pays for eight at most.
      */
     private static final int RUN_RATIO = 8;
     private static final int RUNS_MAX = 4;
+    private static final int OUTLIER_RATIO = 8;
+    private static final int SAMPLE_COUNT = 64;
 
     /** An immutable order over all records before these positions of the lanes. Runs are oldest first and never empty. */
     record View(SortedRun[] runs, long[] covered) {}
@@ -34,9 +40,11 @@ final class OrderedViews {
     private final long[] chunks;
     private long[] gathered = new long[16];
     private int gatheredCount;
-    // Guarded by lock: some record, and how many bytes all keys have in common with its key.
-    private long prefixRecord;
-    private int prefixBytes;
+    // Guarded by lock: how the heads of the current view are made, how many records there were when it was chosen, and how many
+    // there will be when it is looked at again.
+    private KeyHeads keyHeads = KeyHeads.WHOLE;
+    private long chosenCount;
+    private long lookCount;
 
     OrderedViews(Lane[] lanes) {
         this.lanes = lanes;
@@ -110,9 +118,10 @@ final class OrderedViews {
         if (gatheredCount == 0) {
             return new View(old.runs(), covered);
         }
+        chooseHeads(old.runs());
         SortedRun[] runs = Arrays.copyOf(old.runs(), old.runs().length + 1);
         for (int i = 0; i < runs.length - 1; i++) {
-            runs[i] = runs[i].withHeadOffset(prefixBytes);
+            runs[i] = runs[i].with(keyHeads);
         }
         long[] records = gathered;
         if (gatheredCount > records.length / 2) {
@@ -121,8 +130,50 @@ final class OrderedViews {
             records = Arrays.copyOf(gathered, gatheredCount);
         }
         reverse(records, gatheredCount);
-        runs[runs.length - 1] = RunSorter.sort(records, gatheredCount, prefixBytes);
+        runs[runs.length - 1] = RunSorter.sort(records, gatheredCount, keyHeads);
         return new View(mergeSmall(runs), covered);
+    }
+
+    /** Chooses the making of heads anew, when it is time to, for the runs and what was gathered. */
+    private void chooseHeads(SortedRun[] runs) {
+        long count = gatheredCount;
+        for (SortedRun run : runs) {
+            count += run.count();
+        }
+        if (count < lookCount) {
+            return;
+        }
+        lookCount = count + count / OUTLIER_RATIO;
+        if (count >= 2 * chosenCount || outliers(runs) * OUTLIER_RATIO > count) {
+            chosenCount = count;
+            KeyHeads chosen = chosenFrom(runs, count);
+            if (!chosen.isSame(keyHeads)) {
+                keyHeads = chosen;
+            }
+        }
+    }
+
+    private static long outliers(SortedRun[] runs) {
+        long outliers = 0;
+        for (SortedRun run : runs) {
+            outliers += run.outliers();
+        }
+        return outliers;
+    }
+
+    private KeyHeads chosenFrom(SortedRun[] runs, long count) {
+        long[] sample = new long[(int) Math.min(SAMPLE_COUNT, count)];
+        int run = 0;
+        long runBegin = 0;
+        for (int i = 0; i < sample.length; i++) {
+            long position = i * count / sample.length;
+            while (run < runs.length && position - runBegin >= runs[run].count()) {
+                runBegin += runs[run++].count();
+            }
+            int within = (int) (position - runBegin);
+            sample[i] = run < runs.length ? runs[run].record(within) : gathered[within];
+        }
+        return KeyHeads.choose(sample, sample.length);
     }
 
     private static SortedRun[] mergeSmall(SortedRun[] runs) {
@@ -152,7 +203,7 @@ final class OrderedViews {
             }
             long meta = Records.meta(record);
             if (Records.kind(meta) != Records.INTERNAL) {
-                add(record, meta);
+                add(record);
             } else if (Memory.getLongAcquire(record) == Records.PENDING) {
                 break;
             }
@@ -162,17 +213,11 @@ final class OrderedViews {
         return record;
     }
 
-    private void add(long record, long meta) {
+    private void add(long record) {
         if (gatheredCount == gathered.length) {
             gathered = Arrays.copyOf(gathered, 2 * gatheredCount);
         }
         gathered[gatheredCount++] = record;
-        if (prefixRecord == 0) {
-            prefixRecord = record;
-            prefixBytes = Records.keyLength(meta);
-        } else if (prefixBytes > 0) {
-            prefixBytes = RunSorter.sharedBytes(prefixRecord, record, 0, prefixBytes);
-        }
     }
 
     private static void reverse(long[] array, int count) {

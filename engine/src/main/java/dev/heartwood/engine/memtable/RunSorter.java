@@ -13,11 +13,11 @@ final class RunSorter {
      * all records apart; the few groups that still tie are sorted by the rest. Squeezing keeps the order and is undone at the
      * end.
      *
-     * Records whose whole heads tie are then ordered among themselves: a few by insertion with whole comparisons, many by the
-     * next eight bytes of their keys, and when the keys are used up by descending sequence, with the same radix sort. So
-     * neither a long common prefix within a part of the keys nor thousands of versions of one key make it quadratic. The
-     * largest group of ties is taken on by a loop and only the others by recursion, which bounds the depth by the logarithm of
-     * the count.
+     * Records whose whole heads tie are then ordered among themselves: a few by insertion with whole comparisons, many by eight
+     * bytes of their keys after the other, and when the keys are used up by descending sequence, with the same radix sort. So
+     * neither a long common prefix within a part of the keys nor thousands of versions of one key make it quadratic. Of a tie
+     * of heads nothing is known but the prefix; of one of whole words, those words. The largest group of ties is taken on by a
+     * loop and only the others by recursion, which bounds the depth by the logarithm of the count.
      *
      * While a group is ordered, its part of `heads` holds other words; orderAllTies() restores it.
      */
@@ -26,7 +26,7 @@ final class RunSorter {
     // A group that ties in log2(count) + this many bits is one record in 2 to this power, if the bits are random.
     private static final int SPARE_BITS = 5;
 
-    private final int headOffset;
+    private final KeyHeads keyHeads;
     private long[] heads;
     private long[] records;
     private long[] headsOther;
@@ -35,22 +35,24 @@ final class RunSorter {
     // Result of descend() beside its return value.
     private int descendedOffset;
 
-    private RunSorter(long[] records, int count, int headOffset) {
-        this.headOffset = headOffset;
+    private RunSorter(long[] records, int count, KeyHeads keyHeads) {
+        this.keyHeads = keyHeads;
         this.records = records;
         this.heads = new long[count];
     }
 
     /**
-     * Sorts the first {@code count} of {@code records}, whose keys share their first {@code headOffset} bytes. Records with one
-     * key and one sequence stay in the order given. The array is used up.
+     * Sorts the first {@code count} of {@code records}, the faster the more keys the heads tell apart. Records with one key and
+     * one sequence stay in the order given. The array is used up.
      */
-    static SortedRun sort(long[] records, int count, int headOffset) {
-        RunSorter sorter = new RunSorter(records, count, headOffset);
-        sorter.fillHeads(0, count, headOffset);
+    static SortedRun sort(long[] records, int count, KeyHeads keyHeads) {
+        RunSorter sorter = new RunSorter(records, count, keyHeads);
+        for (int i = 0; i < count; i++) {
+            sorter.heads[i] = keyHeads.head(records[i]);
+        }
         sorter.sortByWord(0, count);
         sorter.orderAllTies(count);
-        return new SortedRun(sorter.heads, sorter.records, count, headOffset);
+        return new SortedRun(sorter.heads, sorter.records, count, keyHeads);
     }
 
     private void fillHeads(int low, int high, int offset) {
@@ -64,10 +66,28 @@ final class RunSorter {
             int high = endOfTies(low, count);
             if (high - low > 1) {
                 long head = heads[low];
-                orderGroup(low, high, headOffset);
+                orderTied(low, high, keyHeads.sharedBytes(head));
                 Arrays.fill(heads, low, high, head);
             }
             low = high;
+        }
+    }
+
+    /** Orders records of whose keys nothing is known but that they share {@code offset} bytes. */
+    private void orderTied(int low, int high, int offset) {
+        if (high - low <= INSERTION_COUNT_MAX) {
+            sortByInsertion(low, high, offset);
+            return;
+        }
+        int shared = offset + sharedBytes(low, high, offset);
+        fillHeads(low, high, shared);
+        sortByWord(low, high);
+        for (int i = low; i < high; ) {
+            int j = endOfTies(i, high);
+            if (j - i > 1) {
+                orderGroup(i, j, shared);
+            }
+            i = j;
         }
     }
 

@@ -4,34 +4,32 @@ import dev.heartwood.engine.os.Memory;
 
 /**
  * Addresses of committed records in the order of an ordered view: by key, then newest version first. Immutable. Beside each
- * address stands the record's key head, eight bytes behind the prefix that all keys share, so that most comparisons touch no
+ * address stands the record's key head, a few of its bytes as a number ({@link KeyHeads}), so that most comparisons touch no
  * record.
  */
 final class SortedRun {
-    static final SortedRun EMPTY = new SortedRun(new long[0], new long[0], 0, 0);
-
     private static final int TOUCHED_LINE_BYTES = 64;
     private static final int TOUCHED_LINES_MAX = 4;
 
     private final long[] heads;
     private final long[] records;
     private final int count;
-    private final int headOffset;
+    private final KeyHeads keyHeads;
 
-    SortedRun(long[] heads, long[] records, int count, int headOffset) {
+    SortedRun(long[] heads, long[] records, int count, KeyHeads keyHeads) {
         this.heads = heads;
         this.records = records;
         this.count = count;
-        this.headOffset = headOffset;
+        this.keyHeads = keyHeads;
     }
 
     int count() {
         return count;
     }
 
-    /** The number of leading key bytes that are the same in all records of the view. */
-    int headOffset() {
-        return headOffset;
+    /** How the heads are made. */
+    KeyHeads keyHeads() {
+        return keyHeads;
     }
 
     long head(int position) {
@@ -47,35 +45,54 @@ final class SortedRun {
         return (long) (heads.length + records.length) * Long.BYTES;
     }
 
-    /** The same run with heads further to the front, for when keys with a shorter common prefix have come in. */
-    SortedRun withHeadOffset(int offset) {
-        if (offset == headOffset) {
+    /** The same run with heads that are made in another way. */
+    SortedRun with(KeyHeads other) {
+        if (other == keyHeads) {
             return this;
         }
         long[] newHeads = new long[count];
         for (int i = 0; i < count; i++) {
-            newHeads[i] = Records.head(records[i], offset);
+            newHeads[i] = other.head(records[i]);
         }
-        return new SortedRun(newHeads, records, count, offset);
+        return new SortedRun(newHeads, records, count, other);
+    }
+
+    /** How many records have none of the prefixes that heads lie behind. */
+    int outliers() {
+        int outliers = count;
+        for (int i = 0; i < keyHeads.prefixCount(); i++) {
+            outliers -= headBound(keyHeads.lastHead(i), true) - headBound(keyHeads.firstHead(i), false);
+        }
+        return outliers;
+    }
+
+    /** Position of the first record whose head is at or after the given one, or after it. */
+    private int headBound(long head, boolean after) {
+        int low = 0;
+        int high = count;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            int order = Long.compareUnsigned(heads[middle], head);
+            if (order < 0 || order == 0 && after) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low;
     }
 
     /** Position of the first record whose key is at or after the given one. */
     int lowerBound(long keyAddress, int keyLength) {
-        if (count == 0) {
-            return 0;
-        }
-        int outside = comparePrefix(keyAddress, keyLength);
-        if (outside != 0) {
-            return outside < 0 ? 0 : count;
-        }
-        long head = Records.headOfKey(keyAddress, keyLength, headOffset);
+        long head = keyHeads.headOfKey(keyAddress, keyLength);
+        int shared = keyHeads.sharedBytes(head);
         int low = 0;
         int high = count;
         while (low < high) {
             int middle = low + high >>> 1;
             int order = Long.compareUnsigned(heads[middle], head);
             if (order == 0) {
-                order = compareKey(records[middle], keyAddress, keyLength);
+                order = compareKey(records[middle], keyAddress, keyLength, shared);
             }
             if (order < 0) {
                 low = middle + 1;
@@ -86,32 +103,25 @@ final class SortedRun {
         return low;
     }
 
-    /** Negative when the key lies before every key with the common prefix, positive when behind, 0 when it shares the prefix. */
-    private int comparePrefix(long keyAddress, int keyLength) {
-        long any = records[0];
-        long prefix = any + Records.keyOffset(Records.meta(any));
-        return Memory.compare(keyAddress, Math.min(keyLength, headOffset), prefix, headOffset);
-    }
-
-    private int compareKey(long record, long keyAddress, int keyLength) {
+    private static int compareKey(long record, long keyAddress, int keyLength, int shared) {
         long meta = Records.meta(record);
         return Memory.compare(
-                record + Records.keyOffset(meta) + headOffset,
-                Records.keyLength(meta) - headOffset,
-                keyAddress + headOffset,
-                keyLength - headOffset);
+                record + Records.keyOffset(meta) + shared,
+                Records.keyLength(meta) - shared,
+                keyAddress + shared,
+                keyLength - shared);
     }
 
     /** Both runs in one; of records with one key and one sequence those of {@code younger} come first. */
     static SortedRun merge(SortedRun older, SortedRun younger) {
-        assert older.headOffset == younger.headOffset;
+        assert older.keyHeads == younger.keyHeads;
         int count = older.count + younger.count;
         long[] heads = new long[count];
         long[] records = new long[count];
         if (older.isBefore(younger)) {
             older.copyTo(heads, records, 0, 0);
             younger.copyTo(heads, records, 0, older.count);
-            return new SortedRun(heads, records, count, older.headOffset);
+            return new SortedRun(heads, records, count, older.keyHeads);
         }
         int a = 0;
         int b = 0;
@@ -123,7 +133,7 @@ final class SortedRun {
         }
         older.copyTo(heads, records, a, to);
         younger.copyTo(heads, records, b, to + older.count - a);
-        return new SortedRun(heads, records, count, older.headOffset);
+        return new SortedRun(heads, records, count, older.keyHeads);
     }
 
     private boolean isBefore(SortedRun other) {
@@ -137,8 +147,12 @@ final class SortedRun {
 
     /** Compares a record of each run by key, then by sequence, newest first; 0 when both are the same. */
     static int compare(SortedRun a, int aPosition, SortedRun b, int bPosition) {
-        int order = Long.compareUnsigned(a.heads[aPosition], b.heads[bPosition]);
-        return order != 0 ? order : Records.compare(a.records[aPosition], b.records[bPosition], a.headOffset);
+        assert a.keyHeads == b.keyHeads;
+        long head = a.heads[aPosition];
+        int order = Long.compareUnsigned(head, b.heads[bPosition]);
+        return order != 0
+                ? order
+                : Records.compare(a.records[aPosition], b.records[bPosition], a.keyHeads.sharedBytes(head));
     }
 
     /**

@@ -6,7 +6,8 @@
  *
  * <p>Structure: each writer appends records to the arena of its {@code Lane}; a {@code HashIndex} leads from a key to its newest
  * record, and records lead to older versions; {@code OrderedViews} sorts what has come in since the last time when a cursor is
- * made. {@code Records} documents the layout in memory. Nothing here reaches a disk.
+ * made, by {@code KeyHeads}, which tell most keys apart without touching their records. {@code Records} documents the layout in
+ * memory. Nothing here reaches a disk.
  *
  * <p>Invariants:
  *

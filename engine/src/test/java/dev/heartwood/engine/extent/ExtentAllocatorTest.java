@@ -57,6 +57,17 @@ class ExtentAllocatorTest {
         assertEquals(device.size(), extents.fileExtents() * PageLayout.EXTENT_BYTES);
     }
 
+    /** A small store whose file is nearly as long as what it has in use, whatever its size. */
+    @Test
+    void theFileIsLittleLongerThanItsUse() {
+        for (int used = 1; used < EXTENTS / 2; used++) {
+            extents.allocate();
+            long bytes = (used + 1L) * PageLayout.EXTENT_BYTES;
+            // An eighth to grow by, a little more kept free for merges, and a least step.
+            assertTrue(device.size() <= bytes + bytes / 6 + (2 << 20), used + " in use, " + device.size() + " bytes");
+        }
+    }
+
     @Test
     void doubleUseIsRefused() {
         int extent = extents.allocate();
