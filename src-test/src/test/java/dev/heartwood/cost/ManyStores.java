@@ -16,8 +16,8 @@ import javax.management.JMException;
 final class ManyStores {
     static final int STORES = 200;
     static final ByteSize MEMORY = ByteSize.mib(256);
-    private static final int RECORDS_EACH = 6_000;
-    private static final int LOOK_EVERY = 200;
+    private static final int RECORDS_EACH = 12_000;
+    private static final int LOOK_EVERY = 400;
 
     private ManyStores() {}
 
