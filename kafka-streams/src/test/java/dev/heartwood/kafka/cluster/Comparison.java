@@ -2,7 +2,6 @@ package dev.heartwood.kafka.cluster;
 
 import java.nio.file.Path;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
@@ -15,11 +14,12 @@ import java.util.stream.Collectors;
  * measured: they load every key and warm the JVM up.
  *
  * @param directory where everything is kept meanwhile
+ * @param workload what the applications do
  * @param input what the applications read
  * @param records how many records the slowest processes while all are measured
  * @param configs configuration of the applications, for every kind of store
  */
-record Comparison(Path directory, DemoInput input, int records, Map<String, String> configs) {
+record Comparison(Path directory, Workload workload, DemoInput input, int records, Map<String, String> configs) {
     /** Records of random keys that are processed before measuring begins, besides one of each key. */
     private static final int WARM_RECORDS = 300_000;
 
@@ -46,14 +46,14 @@ record Comparison(Path directory, DemoInput input, int records, Map<String, Stri
             long memoryMib,
             long diskMib) {}
 
-    /** Measures all kinds of stores. */
+    /** Measures the kinds of stores that the workload is for. */
     Map<StoreKind, Result> run() {
         Map<StoreKind, ApplicationRun> applications = new EnumMap<>(StoreKind.class);
         try (Broker broker = Broker.start(directory.resolve("broker"))) {
-            broker.createTopics(List.of(Workload.LEFT), Workload.PARTITIONS);
+            broker.createTopics(workload.inputs(), Workload.PARTITIONS);
             ProgressLine.show("producing %,d records", total());
-            input.produce(broker, 0, total());
-            for (StoreKind kind : StoreKind.values()) {
+            input.produce(broker, workload.inputs(), total());
+            for (StoreKind kind : workload.kinds()) {
                 applications.put(kind, application(broker, kind));
             }
             return measure(applications);
@@ -75,7 +75,7 @@ record Comparison(Path directory, DemoInput input, int records, Map<String, Stri
     private ApplicationRun application(Broker broker, StoreKind kind) {
         String name = kind.name().toLowerCase(Locale.ROOT);
         return new ApplicationRun(
-                broker, new ApplicationRun.Setup(kind, Workload.TABLE, name, directory.resolve(name), configs));
+                broker, new ApplicationRun.Setup(kind, workload, name, directory.resolve(name), configs));
     }
 
     /** Runs all, kills all under load, starts them again, and has them restore everything. */

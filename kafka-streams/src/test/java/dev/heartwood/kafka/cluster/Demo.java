@@ -3,16 +3,22 @@ package dev.heartwood.kafka.cluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import org.apache.kafka.streams.StreamsConfig;
 
 /**
  * A broker and a small application, on Heartwood, on Kafka Streams' own RocksDB stores and on its stores in memory, side by side: how fast each
  * processes, how fast it restores, how much it replays after a kill, and what it takes of memory and disk. Once with state
- * within Heartwood's memory, once with more, and once with a hundred stores.
+ * within Heartwood's memory, once with more, and, of tables, once with a hundred stores.
  */
 public final class Demo {
     private static final int VALUE_BYTES = 100;
+    private static final Set<Workload> COMPARED =
+            EnumSet.of(Workload.TABLE, Workload.WINDOWS, Workload.SLIDING, Workload.SESSIONS, Workload.JOIN);
     private static final String MEMORY_KEY = "heartwood.memory.max.bytes";
 
     /** What can be chosen, with its default; {@code --keys} and {@code --memory} name those of the larger state. */
@@ -20,6 +26,8 @@ public final class Demo {
         int records = 300_000;
         int keys = 100_000;
         int manyKeys = 600_000;
+        Workload workload = Workload.TABLE;
+        String guarantee = StreamsConfig.AT_LEAST_ONCE;
         String memory = "64m";
         String manyMemory = "24m";
         Path directory = Path.of("").toAbsolutePath();
@@ -34,6 +42,8 @@ public final class Demo {
 
         private void set(String name, String value) {
             switch (name) {
+                case "--topology" -> workload = topology(value);
+                case "--guarantee" -> guarantee = guarantee(value);
                 case "--records" -> records = number(value);
                 case "--keys" -> keys = number(value);
                 case "--many-keys" -> manyKeys = number(value);
@@ -42,6 +52,21 @@ public final class Demo {
                 case "--dir" -> directory = Path.of(value).toAbsolutePath();
                 default -> throw new IllegalArgumentException(name);
             }
+        }
+
+        private static Workload topology(String name) {
+            Workload found = Workload.valueOf(name.toUpperCase(Locale.ROOT));
+            if (!COMPARED.contains(found)) {
+                throw new IllegalArgumentException(name);
+            }
+            return found;
+        }
+
+        private static String guarantee(String name) {
+            if (!Set.of(StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2).contains(name)) {
+                throw new IllegalArgumentException(name);
+            }
+            return name;
         }
 
         private static int number(String text) {
@@ -63,8 +88,8 @@ public final class Demo {
         try {
             options = Options.of(arguments);
         } catch (IllegalArgumentException e) {
-            System.err.println("usage: kafka-demo [--records N] [--keys N] [--memory SIZE] [--many-keys N]"
-                    + " [--many-memory SIZE] [--dir DIRECTORY]");
+            System.err.println("usage: kafka-demo [--topology NAME] [--guarantee NAME] [--records N] [--keys N]"
+                    + " [--memory SIZE] [--many-keys N] [--many-memory SIZE] [--dir DIRECTORY]");
             System.exit(2);
             return;
         }
@@ -79,15 +104,31 @@ public final class Demo {
     private void run() {
         compare("State within the memory", new DemoInput(options.keys, VALUE_BYTES), options.memory);
         compare("State larger than the memory", new DemoInput(options.manyKeys, VALUE_BYTES), options.manyMemory);
-        new ManyStores(directory.resolve("stores"), new DemoInput(options.keys, VALUE_BYTES), options.memory).run();
+        if (options.workload == Workload.TABLE) {
+            new ManyStores(directory.resolve("stores"), new DemoInput(options.keys, VALUE_BYTES), options.memory).run();
+        }
     }
 
     private void compare(String title, DemoInput input, String memory) {
         System.out.printf(
-                "%n%s: %,d records of %,d keys, %,d MiB; %s=%s%n%n",
-                title, options.records, input.keys(), input.stateBytes() >> 20, MEMORY_KEY, memory);
+                "%n%s, %s, %s: %,d records of %,d keys; a value of each is %,d MiB; %s=%s%n%n",
+                title,
+                options.workload.name().toLowerCase(Locale.ROOT),
+                options.guarantee,
+                options.records,
+                input.keys(),
+                input.stateBytes() >> 20,
+                MEMORY_KEY,
+                memory);
         Map<StoreKind, Comparison.Result> results =
-                new Comparison(directory.resolve("state"), input, options.records, Map.of(MEMORY_KEY, memory)).run();
+                new Comparison(
+                                directory.resolve("state"),
+                                options.workload,
+                                input,
+                                options.records,
+                                Map.of(
+                                        MEMORY_KEY, memory, StreamsConfig.PROCESSING_GUARANTEE_CONFIG, options.guarantee))
+                        .run();
         System.out.printf("%-36s", "");
         results.keySet().forEach(kind -> System.out.printf("%12s", kind));
         System.out.printf("%30s%n", "Heartwood / RocksDB");

@@ -1,5 +1,7 @@
 package dev.heartwood.kafka.cluster;
 
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -8,12 +10,14 @@ import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
  * The input of the demonstration: every key once, in a random order, then records of random keys, each key as likely as any other.
+ * By their timestamps a record of each key comes once a minute on average.
  *
  * @param keys how many keys there are
  * @param valueBytes the length of a value, 12 or more
  */
 record DemoInput(int keys, int valueBytes) {
     private static final int NUMBER_BYTES = 12;
+    private static final long KEY_MILLIS = 60_000;
     private static final long SEED = 1;
 
     /** About what the state of all keys takes, without what a store adds. */
@@ -25,18 +29,22 @@ record DemoInput(int keys, int valueBytes) {
         return String.format("key%09d", number);
     }
 
-    /** Produces the records from one number to before another. */
-    void produce(Broker broker, int from, int to) {
+    /** Produces so many records, to some topics in turn. */
+    void produce(Broker broker, List<String> topics, int count) {
+        // Of today: what is older than its topic's retention the broker deletes.
+        long begin = System.currentTimeMillis() - Duration.ofHours(3).toMillis();
         int[] order = shuffled();
-        SplittableRandom random = new SplittableRandom(SEED + from);
+        SplittableRandom random = new SplittableRandom(SEED);
         String filler = "v".repeat(valueBytes - NUMBER_BYTES);
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", broker.address(), "linger.ms", 20, "batch.size", 1 << 18),
                 new StringSerializer(),
                 new StringSerializer())) {
-            for (int i = from; i < to; i++) {
+            for (int i = 0; i < count; i++) {
                 String key = key(i < keys ? order[i] : random.nextInt(keys));
-                producer.send(new ProducerRecord<>(Workload.LEFT, key, String.format("%012d", i) + filler));
+                String topic = topics.get(i % topics.size());
+                long timestamp = begin + i * KEY_MILLIS / keys;
+                producer.send(new ProducerRecord<>(topic, null, timestamp, key, String.format("%012d", i) + filler));
             }
         }
     }

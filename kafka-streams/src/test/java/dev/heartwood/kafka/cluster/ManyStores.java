@@ -19,9 +19,9 @@ record ManyStores(Path directory, DemoInput input, String memory) {
     void run() {
         try (Broker broker = Broker.start(directory.resolve("broker"))) {
             int records = RECORDS_PER_KEY * input.keys();
-            broker.createTopics(List.of(Workload.LEFT), Workload.PARTITIONS);
+            broker.createTopics(Workload.TABLES.inputs(), Workload.PARTITIONS);
             ProgressLine.show("producing %,d records", records);
-            input.produce(broker, 0, records);
+            input.produce(broker, Workload.TABLES.inputs(), records);
             System.out.printf("%n%d stores: %,d records of %,d keys; heartwood.memory.max.bytes=%s%n%n",
                     Workload.TABLES_COUNT * Workload.PARTITIONS, records, input.keys(), memory);
             for (StoreKind kind : List.of(StoreKind.HEARTWOOD, StoreKind.ROCKSDB)) {
