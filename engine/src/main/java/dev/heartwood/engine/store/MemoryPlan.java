@@ -31,8 +31,8 @@ record MemoryPlan(
     private static final long FOREGROUND_MAX = ByteSize.mib(64).bytes();
     private static final long MEMTABLE_MIN = ByteSize.mib(1).bytes();
     private static final long MEMTABLE_MAX = ByteSize.mib(64).bytes();
-    /** One part in so many of what is for caching is for records, the rest for pages. */
-    private static final int RECORDS_SHARE = 4;
+    /** Up to this many bytes, and a little more for much memory, a quarter of what is for caching is for records, the rest for pages. */
+    private static final long RECORDS_FEW = ByteSize.mib(64).bytes();
 
     private static final int SEGMENT_MIN = 64 << 10;
     private static final int SEGMENT_MAX = 4 << 20;
@@ -47,7 +47,7 @@ record MemoryPlan(
         long log = 4L * segment;
         long metadata = total / 64;
         long caches = total - memtables - merge - foreground - log - metadata;
-        long records = caches / RECORDS_SHARE;
+        long records = Math.min(caches / 4, RECORDS_FEW + caches / 16);
         return new MemoryPlan(
                 memtable, memtables, merge, foreground, log, metadata, caches - records, records, segment);
     }
