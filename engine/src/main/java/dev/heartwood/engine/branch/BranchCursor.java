@@ -34,9 +34,6 @@ public final class BranchCursor implements LargeValueCursor {
     private static final int LONG_KEY_BYTES = Branch.KEY_BYTES_MAX;
     private static final int UNKNOWN = -1;
 
-    /** A cursor that moves on to one of so many last entries of a leaf has the next leaf read. */
-    private static final int NEAR_END = 8;
-
     private final Branch branch;
     private final BranchStorage storage;
     private final LeafRanges ranges;
@@ -59,8 +56,6 @@ public final class BranchCursor implements LargeValueCursor {
     private int begin;
     private int limit;
     private int index;
-    /** From which entry on the next leaf is to be read ahead, unless that was done. */
-    private int nearEnd;
 
     private long keyAddress;
     private int keyLength;
@@ -227,22 +222,10 @@ public final class BranchCursor implements LargeValueCursor {
     @Override
     public void next() {
         index++;
-        if (index >= nearEnd) {
-            readNextLeaf();
-        }
         if (index < limit) {
             load();
         } else {
             settleForward();
-        }
-    }
-
-    /** Has the next leaf read while the last entries of this one are used. Where the range ends is looked up only if that matters. */
-    private void readNextLeaf() {
-        nearEnd = Integer.MAX_VALUE;
-        int next = leaf + 1;
-        if (next < branch.shape.leafPages() && source.isFar(next) && next <= ranges.lastLeaf(range)) {
-            source.ahead(next);
         }
     }
 
@@ -315,7 +298,6 @@ public final class BranchCursor implements LargeValueCursor {
             page = opened;
             leaf = number;
         }
-        nearEnd = Math.max(1, count - NEAR_END);
         begin = ranges.begin(range, number, page);
         limit = number > ranges.lastLeafKnown(range, number) ? begin : ranges.end(range, number, page);
     }

@@ -37,11 +37,6 @@ final class CachedLeaves implements LeafSource {
     }
 
     @Override
-    public boolean isFar(int leaf) {
-        return !branch.storage.file().isCached(branch.devicePage(leaf));
-    }
-
-    @Override
     public boolean ahead(int leaf) {
         long page = branch.devicePage(leaf);
         if (leaf == current && locked != 0 || branch.storage.file().isCached(page)) {

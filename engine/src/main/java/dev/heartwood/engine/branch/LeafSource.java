@@ -8,9 +8,6 @@ interface LeafSource {
      */
     long open(int leaf, int lastLeaf);
 
-    /** Whether opening a leaf would have to wait for the device, as far as can be told at once. */
-    boolean isFar(int leaf);
-
     /** Starts reading a leaf that will be opened soon, if that is worth while; returns whether it has to be read. */
     boolean ahead(int leaf);
 

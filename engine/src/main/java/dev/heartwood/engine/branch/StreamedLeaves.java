@@ -56,12 +56,6 @@ final class StreamedLeaves implements LeafSource {
         return buffer + ((long) (leaf - first) << PageLayout.PAGE_SHIFT);
     }
 
-    /** Reads ahead by itself. */
-    @Override
-    public boolean isFar(int leaf) {
-        return false;
-    }
-
     @Override
     public boolean ahead(int leaf) {
         return leaf < first || leaf >= first + count;

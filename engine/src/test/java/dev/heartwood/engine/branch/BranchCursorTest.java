@@ -100,29 +100,4 @@ class BranchCursorTest {
         assertEquals(0, fixture.extents.allocatedCount());
         branch = fixture.write(entries, WriteMode.THROUGH);
     }
-
-    /** How many entries a scan over {@code range} has passed when the leaf behind its first one is there or on its way; -1 for never. */
-    private int passedWhenNextLeafIsRead(Span range) {
-        int passed = 0;
-        try (BranchCursor cursor = BranchCursor.cached(branch, range)) {
-            for (cursor.seekFirst(); cursor.valid(); cursor.next()) {
-                if (fixture.file.isCached(branch.devicePage(1))) {
-                    return passed;
-                }
-                passed++;
-            }
-        }
-        return -1;
-    }
-
-    @Test
-    void aScanHasTheNextLeafReadBeforeItNeedsIt() {
-        int inFirstLeaf = 0;
-        while (LeafRanges.leafFor(branch, fixture.key(key(inFirstLeaf)), 24) == 0) {
-            inFirstLeaf++;
-        }
-        assertEquals(-1, passedWhenNextLeafIsRead(new Span(null, key(inFirstLeaf - 1))), "it ends before");
-        int passed = passedWhenNextLeafIsRead(Span.ALL);
-        assertTrue(passed > 0 && passed < inFirstLeaf - 4, passed + " of " + inFirstLeaf + " entries of the first leaf");
-    }
 }
