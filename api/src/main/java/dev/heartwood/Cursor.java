@@ -3,8 +3,8 @@ package dev.heartwood;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Walks the keys of a range in order, forwards and backwards, as they were when the cursor was opened. Belongs to one thread at
- * a time. Must be closed.
+ * Walks the keys of a range in order ({@link KeyOrder}), forwards and backwards, as they were when the cursor was opened. Belongs
+ * to one thread at a time. Must be closed.
  *
  * <pre>{@code
  * try (Cursor c = store.cursor(KeyRange.prefix(p))) {
@@ -32,7 +32,11 @@ public interface Cursor extends AutoCloseable {
     /** Moves to the last key of the range. */
     boolean last();
 
-    /** Moves to the first key of the range at or after {@code key}; past the last when there is none. */
+    /**
+     * Moves to the first key of the range at or after {@code key}; past the last when there is none.
+     *
+     * @throws UnorderedStoreException when keys are hashed; the cursor stays where it is. So do the other seeks
+     */
     boolean seek(byte[] key);
 
     /** As {@link #seek(byte[])}. */

@@ -23,7 +23,7 @@ public final class EnvironmentOptions {
     }
 
     /**
-     * The budget for memtables, page cache, filters, buffers and mapped log segments together, outside of the Java heap. Default 256
+     * The budget for memtables, page and record cache, filters, buffers and mapped log segments together, outside of the Java heap. Default 256
      * MiB, at least 16 MiB. It is taken from the system as it is used.
      */
     public ByteSize memory() {

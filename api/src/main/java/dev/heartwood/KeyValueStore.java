@@ -4,7 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 
 /**
- * An ordered key-value store. Thread-safe, for virtual threads too. Interrupts neither end a call nor are they lost.
+ * A key-value store, ordered unless its options say otherwise ({@link KeyOrder}). Thread-safe, for virtual threads too. Interrupts
+ * neither end a call nor are they lost.
  *
  * <p>Point reads see the newest acknowledged write. A write is visible to every thread when its call returns, and a batch
  * becomes visible as a whole. After {@link #close()} every call throws {@link ClosedException}.
@@ -123,7 +124,11 @@ public interface KeyValueStore extends AutoCloseable {
     /** The store as it is now; must be closed. It holds memory and space until then. */
     Snapshot snapshot();
 
-    /** A cursor over {@code range} of the store as it is now; must be closed. */
+    /**
+     * A cursor over {@code range} of the store as it is now; must be closed.
+     *
+     * @throws UnorderedStoreException when keys are hashed and the range is not {@link KeyRange#all()}
+     */
     Cursor cursor(KeyRange range);
 
     /** A cursor over all keys; must be closed. */
@@ -169,6 +174,8 @@ public interface KeyValueStore extends AutoCloseable {
      * read. Whole pages of the tree go at once; at the edges of the range, and where the data is new, entries stay. So after this
      * call, and after a crash, a key of the range may have the value that it had, or none; a merge operand may find nothing to be
      * applied to. Snapshots and cursors that are open see what they saw.
+     *
+     * @throws UnorderedStoreException when keys are hashed and the range is not {@link KeyRange#all()}; nothing has changed
      */
     void discard(KeyRange range);
 
@@ -178,10 +185,22 @@ public interface KeyValueStore extends AutoCloseable {
      */
     void settle();
 
+    /**
+     * Changes what can be changed while the store runs, until it closes. Returns at once; no call waits for the change. A checkpoint that
+     * a smaller distance makes due is made in the background, and the memory that it frees is then the page cache's again ({@link
+     * StoreStats#unwrittenBytes()}). What was written under one tuning leaves no trace under another.
+     *
+     * @throws PreviousFailureException when the store takes no writes any more; nothing has changed
+     */
+    void tune(StoreTuning tuning);
+
+    /** The tuning in force. */
+    StoreTuning tuning();
+
     /** The counters of this store at one moment. */
     StoreStats stats();
 
-    /** The options in force. */
+    /** The options in force, as tuned. */
     StoreOptions options();
 
     /**

@@ -16,7 +16,7 @@ public interface Snapshot extends AutoCloseable {
     /** Copies the value the key had; see {@link KeyValueStore#get(MemorySegment, MemorySegment)}. */
     long get(MemorySegment key, MemorySegment destination);
 
-    /** A cursor over {@code range}; must be closed, before or after the snapshot. */
+    /** A cursor over {@code range}; must be closed, before or after the snapshot. See {@link KeyValueStore#cursor(KeyRange)}. */
     Cursor cursor(KeyRange range);
 
     /** Lets go of the snapshot. Idempotent. */

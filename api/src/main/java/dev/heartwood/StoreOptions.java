@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Immutable options of a store. Thread-safe. All may differ from one open of a store to the next, except the merge operator's name
- * once there is one. {@link #toString} prints them and {@link #parse} reads them back, except the merge operator and the compaction
+ * Immutable options of a store. Thread-safe. All may differ from one open of a store to the next, except the order of keys, and the
+ * merge operator's name once there is one. {@link #toString} prints them and {@link #parse} reads them back, except the merge operator and the compaction
  * filter, which are code: of them the text holds the name.
  */
 public final class StoreOptions {
@@ -112,12 +112,22 @@ public final class StoreOptions {
         return values.fanout;
     }
 
+    /** What orders the keys; it cannot change over the life of a store. Default {@link KeyOrder#SORTED}. */
+    public KeyOrder keyOrder() {
+        return values.keyOrder;
+    }
+
     /** How lazily the tree merges. Default {@link CompactionPolicyKind#SIZE_TIERED}. */
     public CompactionPolicyKind policy() {
         return values.policy;
     }
 
-    /** Memtables between two checkpoints. Default 4, 1 to 1,024. More means fewer bytes written and a longer replay. */
+    /**
+     * Memtables between two checkpoints. Default 4, 1 to 1,024. More means fewer bytes written, since what is merged on or deleted
+     * before the checkpoint is never written, and more log to keep and replay. What is kept unwritten lies in the page cache and takes
+     * half of it at most, so that distances of more memtables than that gain little. Can be changed while the store runs: {@link
+     * KeyValueStore#tune}.
+     */
     public int checkpointDistance() {
         return values.checkpointDistance;
     }
@@ -206,6 +216,7 @@ public final class StoreOptions {
         map.put("durability", values.durability.name());
         map.put("memtable", values.memtable.toString());
         map.put("fanout", Integer.toString(values.fanout));
+        map.put("keyOrder", values.keyOrder.name());
         map.put("policy", values.policy.name());
         map.put("checkpointDistance", Integer.toString(values.checkpointDistance));
         map.put("diskMax", values.diskMax.toString());
@@ -232,6 +243,10 @@ public final class StoreOptions {
         return toMap().hashCode();
     }
 
+    static int checkDistance(int memtables) {
+        return Builder.within("checkpointDistance", memtables, 1, 1024);
+    }
+
     /** Collects options; not thread-safe. Every setter refuses a value out of range. */
     public static final class Builder {
         private ByteSize memory = ByteSize.mib(256);
@@ -243,6 +258,7 @@ public final class StoreOptions {
         private Durability durability = Durability.BUFFERED;
         private ByteSize memtable = new ByteSize(0);
         private int fanout = 8;
+        private KeyOrder keyOrder = KeyOrder.SORTED;
         private CompactionPolicyKind policy = CompactionPolicyKind.SIZE_TIERED;
         private int checkpointDistance = 4;
         private ByteSize diskMax = new ByteSize(0);
@@ -265,6 +281,7 @@ public final class StoreOptions {
             durability = other.durability;
             memtable = other.memtable;
             fanout = other.fanout;
+            keyOrder = other.keyOrder;
             policy = other.policy;
             checkpointDistance = other.checkpointDistance;
             diskMax = other.diskMax;
@@ -337,6 +354,12 @@ public final class StoreOptions {
             return this;
         }
 
+        /** See {@link StoreOptions#keyOrder()}. */
+        public Builder keyOrder(KeyOrder keyOrder) {
+            this.keyOrder = Objects.requireNonNull(keyOrder, "keyOrder");
+            return this;
+        }
+
         /** See {@link StoreOptions#policy()}. */
         public Builder policy(CompactionPolicyKind policy) {
             this.policy = Objects.requireNonNull(policy, "policy");
@@ -345,7 +368,7 @@ public final class StoreOptions {
 
         /** See {@link StoreOptions#checkpointDistance()}. */
         public Builder checkpointDistance(int checkpointDistance) {
-            this.checkpointDistance = within("checkpointDistance", checkpointDistance, 1, 1024);
+            this.checkpointDistance = checkDistance(checkpointDistance);
             return this;
         }
 
@@ -403,6 +426,7 @@ public final class StoreOptions {
                 case "durability" -> durability(constant(Durability.class, name, value));
                 case "memtable" -> memtable(ByteSize.parse(value));
                 case "fanout" -> fanout(number(name, value));
+                case "keyOrder" -> keyOrder(constant(KeyOrder.class, name, value));
                 case "policy" -> policy(constant(CompactionPolicyKind.class, name, value));
                 case "checkpointDistance" -> checkpointDistance(number(name, value));
                 case "diskMax" -> diskMax(ByteSize.parse(value));

@@ -39,6 +39,8 @@ package dev.heartwood;
  * @param listenerFailures exceptions thrown by the listener
  * @param mergesSetAside merges that met a damaged page; their input stays unmerged until the store is opened again
  * @param recordHits point reads answered by the record cache, in the whole environment
+ * @param checkpointDistance memtables between two checkpoints, as tuned
+ * @param unwrittenBytes pages in the page cache that are not written yet; what is freed before is never written
  */
 public record StoreStats(
         long entriesEstimate,
@@ -76,7 +78,9 @@ public record StoreStats(
         long scrubs,
         long listenerFailures,
         long mergesSetAside,
-        long recordHits) {
+        long recordHits,
+        int checkpointDistance,
+        long unwrittenBytes) {
     /** Data bytes written per byte that the user wrote, log apart; 0 before the first write. */
     public double dataWriteAmplification() {
         return userBytesWritten == 0 ? 0 : (double) dataBytesWritten / userBytesWritten;

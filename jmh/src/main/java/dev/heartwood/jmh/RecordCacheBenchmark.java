@@ -46,7 +46,7 @@ public class RecordCacheBenchmark {
     @Setup
     public void fill() {
         cache = new RecordCache(MemoryPool.open(CACHE_BYTES), epochs);
-        records = cache.store();
+        records = cache.store(true);
         pool = MemoryPool.open(2 * SCRATCH_BYTES);
         keys = pool.allocate(SCRATCH_BYTES);
         value = pool.allocate(MemoryPool.BLOCK_BYTES_MIN);
@@ -87,7 +87,7 @@ public class RecordCacheBenchmark {
         long key = key(number);
         found.set(Entries.PUT, 0, value, VALUE_BYTES);
         found.isFromDevice = isFromDevice;
-        records.offer(records.ticket(), records.owner(), KeyHasher.hash(key, KEY_BYTES), key, KEY_BYTES, found);
+        records.offer(records.ticket(), KeyHasher.hash(key, KEY_BYTES), key, KEY_BYTES, found);
     }
 
     @Benchmark

@@ -201,7 +201,11 @@ public final class BranchCursor implements LargeValueCursor {
         }
         boolean atBegin = ranges.beginsAfter(target, key, length);
         leafAhead = atBegin ? ranges.firstLeaf(target) : LeafRanges.leafFor(branch, key, length);
-        return source.ahead(leafAhead);
+        if (!source.isAbsent(leafAhead)) {
+            return false;
+        }
+        source.readAhead(leafAhead, ranges.lastLeaf(target));
+        return true;
     }
 
     @Override

@@ -8,8 +8,11 @@ interface LeafSource {
      */
     long open(int leaf, int lastLeaf);
 
-    /** Starts reading a leaf that will be opened soon, if that is worth while; returns whether it has to be read. */
-    boolean ahead(int leaf);
+    /** Whether a leaf that will be opened soon has to be read, so that {@link #readAhead} is worth while. */
+    boolean isAbsent(int leaf);
+
+    /** Starts reading an absent leaf, in the range of leaves that ends with {@code lastLeaf}. */
+    void readAhead(int leaf, int lastLeaf);
 
     /** Gives the open leaf up. Idempotent. */
     void leave();

@@ -27,7 +27,7 @@ final class PageStream {
         this.storage = storage;
         this.generation = generation;
         this.mode = mode;
-        this.purpose = mode == WriteMode.CACHED ? Purpose.WRITE : Purpose.COMPACTION;
+        this.purpose = mode == WriteMode.CACHED || mode == WriteMode.LASTING ? Purpose.WRITE : Purpose.COMPACTION;
     }
 
     /** A block of the pool; throws when there is none. */
@@ -82,7 +82,8 @@ final class PageStream {
             PageSeal.seal(pageAddress(i), types[i], storage.storeId(), first + i, generation);
         }
         switch (mode) {
-            case CACHED -> storage.file().insertDirty(first, buffered, buffer);
+            case CACHED, MERGED -> storage.file().insertDirty(first, buffered, buffer);
+            case LASTING -> storage.file().insertLasting(first, buffered, buffer);
             case THROUGH -> storage.file().writeThrough(first, buffered, buffer);
             case KEPT -> storage.file().writeAndKeep(first, buffered, buffer);
         }

@@ -57,9 +57,13 @@ final class StreamedLeaves implements LeafSource {
     }
 
     @Override
-    public boolean ahead(int leaf) {
+    public boolean isAbsent(int leaf) {
         return leaf < first || leaf >= first + count;
     }
+
+    /** Reads nothing: the leaf comes with its chunk when it is opened. */
+    @Override
+    public void readAhead(int leaf, int lastLeaf) {}
 
     private void turnTo(int leaf, int lastLeaf) {
         if (request != NO_REQUEST) {

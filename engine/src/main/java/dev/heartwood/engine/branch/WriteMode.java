@@ -4,6 +4,10 @@ package dev.heartwood.engine.branch;
 public enum WriteMode {
     /** They enter the cache as dirty and are written back later; for new data. */
     CACHED,
+    /** As {@link #CACHED}, but written back before what is; for what is expected to outlive the next checkpoint. */
+    LASTING,
+    /** As {@link #CACHED}, for big merges of which what they write is expected to be freed before the next checkpoint. */
+    MERGED,
     /** They are written to the device at once and stay out of the cache; for big merges. */
     THROUGH,
     /** As {@link #THROUGH}, but copies stay in the cache while it has frames to spare. */

@@ -118,7 +118,17 @@ public final class CachedFile implements AutoCloseable {
      * @throws dev.heartwood.PreviousFailureException when a write to this file failed earlier
      */
     public void insertDirty(long firstPage, int count, long address) {
-        cache.dirtyPages.insert(this, firstPage, count, address);
+        cache.dirtyPages.insert(this, firstPage, count, address, Lifetime.BRIEF);
+    }
+
+    /** As {@link #insertDirty} for pages that are not expected to be freed soon: they are written back before those that are. */
+    public void insertLasting(long firstPage, int count, long address) {
+        cache.dirtyPages.insert(this, firstPage, count, address, Lifetime.LASTING);
+    }
+
+    /** How many bytes of pages may wait unwritten, of all files together, before the oldest are written back. */
+    public long unwrittenBytesMax() {
+        return cache.dirtyPages.dueAboveBytes();
     }
 
     /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now, past the cache. */

@@ -36,6 +36,11 @@ final class DirtyPages {
         whenDue = action;
     }
 
+    /** Bytes of dirty pages above which the background is asked. */
+    long dueAboveBytes() {
+        return (long) dueAbove << PageLayout.PAGE_SHIFT;
+    }
+
     boolean isDue() {
         return queue.pages() > dueAbove;
     }
@@ -52,7 +57,7 @@ final class DirtyPages {
     }
 
     /** Copies sealed pages of one extent in, or writes them to the device when no frames can be had. */
-    void insert(CachedFile file, long firstPage, int count, long address) {
+    void insert(CachedFile file, long firstPage, int count, long address, Lifetime lifetime) {
         requireOneExtent(firstPage, count);
         WriteBack.requireWritable(file);
         requireAbsent(file, firstPage, count);
@@ -70,7 +75,7 @@ final class DirtyPages {
             publish(file, taken[i], FrameTable.DIRTY, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
         }
         int first = (int) firstPage & PageLayout.EXTENT_PAGES - 1;
-        queue.add(file, firstPage >>> PageLayout.EXTENT_SHIFT, WriteBack.runMask(first, count));
+        queue.add(file, firstPage >>> PageLayout.EXTENT_SHIFT, WriteBack.runMask(first, count), lifetime);
         if (isDue() && asked.compareAndSet(false, true)) {
             whenDue.run();
         }

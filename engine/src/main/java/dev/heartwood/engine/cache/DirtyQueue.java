@@ -2,15 +2,17 @@ package dev.heartwood.engine.cache;
 
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayDeque;
+import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Which pages are dirty, by file and extent, oldest extent first, and which are being written. Thread-safe. */
+/** Which pages are dirty, by file and extent, those expected to last first, then the oldest, and which are being written. Thread-safe. */
 final class DirtyQueue {
     /*
-     * An extent is in its file's map while it has dirty pages or pages being written. It is queued, in the cache-wide FIFO, from
+     * An extent is in its file's map while it has dirty pages or pages being written. It is queued, in one of two cache-wide FIFOs, from
      * its first dirty page until somebody takes it to write it back; taking moves its dirty pages to `writing`. Pages that
      * become dirty meanwhile queue it again when the write ends. A page being written is not dropped until the write has ended:
      * drop() waits, so that nobody reuses its place on the device under a write that is still under way.
@@ -30,6 +32,7 @@ final class DirtyQueue {
         private long serial;
         private int dirty;
         private int writing;
+        private Lifetime lifetime = Lifetime.BRIEF;
 
         private DirtyExtent(CachedFile file, long extent) {
             this.file = file;
@@ -64,19 +67,21 @@ final class DirtyQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition written = lock.newCondition();
     // Guarded by lock.
-    private final ArrayDeque<Queued> fifo = new ArrayDeque<>();
+    private final Map<Lifetime, ArrayDeque<Queued>> fifos = new EnumMap<>(
+            Map.of(Lifetime.BRIEF, new ArrayDeque<>(), Lifetime.LASTING, new ArrayDeque<>()));
     private long lastSerial;
     private int queued;
     // Written under lock, read without.
     private volatile int pages;
 
     /** Notes that pages of an extent, which are published, are dirty. */
-    void add(CachedFile file, long extent, int mask) {
+    void add(CachedFile file, long extent, int mask, Lifetime lifetime) {
         lock.lock();
         try {
             DirtyExtent e = file.dirt().extents.computeIfAbsent(extent, x -> new DirtyExtent(file, x));
             assert (mask & (e.dirty | e.writing)) == 0;
             e.dirty |= mask;
+            e.lifetime = lifetime;
             count(file, Integer.bitCount(mask));
             enqueue(e);
         } finally {
@@ -84,25 +89,33 @@ final class DirtyQueue {
         }
     }
 
-    /** Takes the oldest queued extent of any file whose writes have not failed; null when there is none. */
+    /**
+     * Takes the oldest queued extent that is expected to last, or else the oldest, of any file whose writes have not failed; null when
+     * there is none.
+     */
     DirtyExtent takeOldest() {
         lock.lock();
         try {
-            Queued oldest;
-            while ((oldest = fifo.poll()) != null) {
-                DirtyExtent e = oldest.extent;
-                if (oldest.serial != e.serial) {
-                    continue;
-                }
-                if (e.file.dirt().failure == null) {
-                    return take(e);
-                }
-                unqueue(e);
-            }
-            return null;
+            DirtyExtent lasting = takeOldest(fifos.get(Lifetime.LASTING));
+            return lasting != null ? lasting : takeOldest(fifos.get(Lifetime.BRIEF));
         } finally {
             lock.unlock();
         }
+    }
+
+    private DirtyExtent takeOldest(ArrayDeque<Queued> fifo) {
+        Queued oldest;
+        while ((oldest = fifo.poll()) != null) {
+            DirtyExtent e = oldest.extent;
+            if (oldest.serial != e.serial) {
+                continue;
+            }
+            if (e.file.dirt().failure == null) {
+                return take(e);
+            }
+            unqueue(e);
+        }
+        return null;
     }
 
     /** Takes a queued extent of a file that was queued no later than {@code serialMax}; null when there is none. */
@@ -281,6 +294,7 @@ final class DirtyQueue {
         if (e.serial == 0 && e.writing == 0) {
             e.serial = ++lastSerial;
             queued++;
+            ArrayDeque<Queued> fifo = fifos.get(e.lifetime);
             fifo.add(new Queued(e, e.serial));
             if (fifo.size() > 2 * queued + FIFO_SLACK) {
                 fifo.removeIf(q -> q.serial != q.extent.serial);

@@ -11,9 +11,13 @@ import java.util.concurrent.locks.ReentrantLock;
 final class FrameSupply {
     /*
      * One lock: a frame is taken once per load from the device, which costs a hundred times as much. Fresh frames are only
-     * counted, so that memory that was never needed is never touched.
+     * counted, so that memory that was never needed is never touched; and they come last, because the first touch of memory is
+     * a page fault, and on a virtual machine one of its host as well.
      */
     private static final int BATCHES_INITIAL = 64;
+
+    /** While readers hold the limbo back, so many fresh frames are taken before it is looked at again. */
+    private static final int FRESH_PER_LOOK = 16;
 
     private final FrameTable frames;
     private final Epochs epochs;
@@ -47,7 +51,7 @@ final class FrameSupply {
     int poll() {
         lock.lock();
         try {
-            if (freeHead == 0 && freshCount == 0) {
+            if (freeHead == 0 && freshCount % FRESH_PER_LOOK == 0) {
                 reap();
             }
             int frame = freeHead != 0 ? pop() : freshCount != 0 ? takeFresh() : 0;

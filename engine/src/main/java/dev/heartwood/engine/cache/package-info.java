@@ -67,7 +67,8 @@
  *   <li>Hands of the clock are acquired by the thread that needs frames, one at a time; free frames are in one list.
  *   <li>Pages that come in by scans and merges are evicted first, so they do not flush the hot ones.
  *   <li>Write-back is by extent in the order in which extents became dirty, not by the clock's position, since pages of one
- *       extent are scattered over the frames; and late, since what is freed first is never written.
+ *       extent are scattered over the frames; and late, since what is freed first is never written. What its writer expects to
+ *       last goes before all that it does not.
  *   <li>Memtables and trunk nodes do not live here.
  * </ul>
  */

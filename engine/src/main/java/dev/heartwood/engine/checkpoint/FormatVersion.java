@@ -6,10 +6,16 @@ public enum FormatVersion {
      * The first. Data file with two superblocks in extent 0; pages of 4096 bytes with the header of {@code page.PageLayout}, extents
      * of 32 pages; trunk images of version 1; log segments of version 1.
      */
-    V1(1);
+    V1(1),
+
+    /**
+     * Trunk images of version 2, which say under which policy a node is. A store of version 1 becomes one of version 2 when it is opened;
+     * its nodes without a policy go with the store's.
+     */
+    V2(2);
 
     /** The version that is written. */
-    public static final FormatVersion CURRENT = V1;
+    public static final FormatVersion CURRENT = V2;
 
     private final int number;
 

@@ -110,6 +110,7 @@ final class MapletPages implements AutoCloseable {
         if (inExtent == PageLayout.EXTENT_PAGES - 1 || pages == shape.pages) {
             switch (writeMode) {
                 case CACHED -> storage.file().insertDirty(firstPage, inExtent + 1, buffer);
+                case LASTING -> storage.file().insertLasting(firstPage, inExtent + 1, buffer);
                 case THROUGH -> storage.file().writeThrough(firstPage, inExtent + 1, buffer);
             }
         }

@@ -4,6 +4,8 @@ package dev.heartwood.engine.filter;
 public enum WriteMode {
     /** They enter the cache as dirty and are written back later. */
     CACHED,
+    /** As {@link #CACHED}, but written back before what is; for what is expected to outlive the next checkpoint. */
+    LASTING,
     /** They are written to the device at once and stay out of the cache; for big merges. */
     THROUGH
 }

@@ -10,6 +10,7 @@ import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.log.LogInspection;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.trunk.TreeWalk.Node;
+import dev.heartwood.engine.trunk.TrunkPolicies;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Tree;
 import java.io.PrintStream;
@@ -51,7 +52,7 @@ final class StoreDescription {
         printStore(superblock);
         section("Options", options(superblock));
         Tree tree = Tree.read(store.view().tree(), superblock, problems::add);
-        section("Tree", LevelTable.of(tree));
+        section("Tree", LevelTable.of(tree, policyOf(superblock)));
         printBranches(tree);
         printFilters(tree);
         printSpace(tree);
@@ -82,6 +83,11 @@ final class StoreDescription {
             table.row(option.getKey(), option.getValue().isEmpty() ? "-" : option.getValue());
         }
         return table;
+    }
+
+    /** The policy of nodes that have none of their own. */
+    private static TrunkPolicies policyOf(Superblock superblock) {
+        return TrunkPolicies.valueOf(StoreOptions.parse(superblock.options()).policy().name());
     }
 
     private void printBranches(Tree tree) {

@@ -8,7 +8,8 @@
  *
  * <p>Native memory: {@link dev.heartwood.engine.os.MemoryPool} gives out blocks of one mapping; {@link
  * dev.heartwood.engine.os.Memory} reads and writes them; {@link dev.heartwood.engine.os.MemoryRegions} knows what is
- * mapped; {@link dev.heartwood.engine.os.Crc32c} and {@link dev.heartwood.engine.os.KeyHasher} run over them.
+ * mapped; {@link dev.heartwood.engine.os.Crc32c}, {@link dev.heartwood.engine.os.KeyHasher} and {@link
+ * dev.heartwood.engine.os.HashedKeys} run over them.
  *
  * <p>Calls: {@link dev.heartwood.engine.os.FileCalls} on descriptors, {@link dev.heartwood.engine.os.PathCalls} on
  * paths, {@link dev.heartwood.engine.os.NativeMemory} on mappings, {@link dev.heartwood.engine.os.FileLocks}, {@link
@@ -20,7 +21,8 @@
  * <ol>
  *   <li>An address that reaches {@code Memory}, or a call that transfers data, lies in a region registered with {@link
  *       dev.heartwood.engine.os.MemoryRegions}; checked under {@code assert}.
- *   <li>Multi-byte values are little-endian, in memory and on disk.
+ *   <li>Multi-byte values are little-endian, in memory and on disk; but the hash that a hashed key begins with is ordered as bytes
+ *       are, so big-endian.
  *   <li>Every native call that can fail captures errno in the same downcall, and returns it negated in place of its
  *       result.
  *   <li>No call that can block is {@code critical}.

@@ -27,16 +27,16 @@ public final class RecordCache implements AutoCloseable {
     /** Whether a record was ever taken in; set before the first looks at the packings. */
     private volatile boolean hasRecords;
 
-    /** A cache in all of {@code pool}, newly opened and now the cache's; one that holds nothing when it is null or too small. */
+    /** A cache in all of {@code pool}, newly opened and now the cache's; one that holds nothing when it is too small. */
     public RecordCache(MemoryPool pool, Epochs epochs) {
         this.pool = pool;
-        long capacity = pool == null ? 0 : pool.capacity();
+        long capacity = pool.capacity();
         int chunkBytes = (int) Math.clamp(Long.highestOneBit(capacity / 64), CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
         // A tenth to a fifth: a bucket for two to four records of a hundred and twenty bytes, the other slots for keys met once.
         long tableBytes = MemoryPool.blockBytes(capacity / 10);
-        long tableAddress = capacity == 0 ? 0 : pool.allocate(tableBytes);
+        long tableAddress = pool.allocate(tableBytes);
         long[] chunks = tableAddress == 0 ? new long[0] : chunks(pool, (capacity - tableBytes) / chunkBytes, chunkBytes);
-        if (chunks.length < RecordRing.chunksMin()) {
+        if (chunks.length < RecordRing.CHUNKS_MIN) {
             this.table = null;
             this.ring = null;
             return;
@@ -58,9 +58,13 @@ public final class RecordCache implements AutoCloseable {
         return Arrays.copyOf(chunks, count);
     }
 
-    /** The part of a store that begins to use the cache. */
-    public StoreRecords store() {
-        return new StoreRecords(this);
+    /**
+     * The part of a store that is opened.
+     *
+     * @param isCached whether its records may be kept; else nothing is ever found
+     */
+    public StoreRecords store(boolean isCached) {
+        return new StoreRecords(this, isCached && isEnabled());
     }
 
     /** Records found since the cache was made. */
@@ -78,7 +82,7 @@ public final class RecordCache implements AutoCloseable {
         return hasRecords ? bytes() : 0;
     }
 
-    boolean isEnabled() {
+    private boolean isEnabled() {
         return table != null;
     }
 
@@ -101,8 +105,8 @@ public final class RecordCache implements AutoCloseable {
     }
 
     /**
-     * Takes a record in that was just read from the device, or from memory if its key was met before; else remembers the key. Does
-     * nothing when others are at it.
+     * Takes a record in whose key was met before, or that was just read from the device while there is room; else remembers the key.
+     * Does nothing when others are at it.
      */
     void offer(
             long ticket,
@@ -117,7 +121,7 @@ public final class RecordCache implements AutoCloseable {
             return;
         }
         long bucket = table.bucket(hash);
-        if (isFromDevice || table.remembers(bucket, hash)) {
+        if (isFromDevice && !ring.isFull() || table.remembers(bucket, hash)) {
             takeIn(ticket, bucket, hash, owner, keyAddress, keyLength, valueAddress, valueLength);
         } else if (table.tryLock(bucket)) {
             table.remember(bucket, hash);
@@ -192,8 +196,6 @@ public final class RecordCache implements AutoCloseable {
     /** Nothing may be under way any more. */
     @Override
     public void close() {
-        if (pool != null) {
-            pool.close();
-        }
+        pool.close();
     }
 }

@@ -8,6 +8,9 @@ import dev.heartwood.engine.os.Memory;
  * their records, and they are filled anew once nobody can still be reading them. For one thread at a time.
  */
 final class RecordRing {
+    /** The chunks of the smallest ring. */
+    static final int CHUNKS_MIN = 8;
+
     /** Swept chunks ahead of the head, so that their readers have ended when the head comes to them. */
     private static final int SWEPT_AHEAD_MAX = 8;
 
@@ -25,6 +28,8 @@ final class RecordRing {
     private int tail;
     /** Chunks from tail to head. */
     private int filled = 1;
+    /** Set by the owner of the ring's lock, read by anybody. */
+    private volatile boolean isFull;
 
     RecordRing(RecordTable table, Epochs epochs, long[] chunks, int chunkBytes) {
         this.table = table;
@@ -36,17 +41,17 @@ final class RecordRing {
         this.sweptAhead = Math.min(SWEPT_AHEAD_MAX, chunks.length / 4);
     }
 
-    /** The chunks of the smallest ring. */
-    static int chunksMin() {
-        return 8;
-    }
-
     /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
     long append(int bytes) {
         if (!fits(bytes) && !advance(bytes)) {
             return 0;
         }
         return take(bytes);
+    }
+
+    /** Whether records have to go for new ones to come. */
+    boolean isFull() {
+        return isFull;
     }
 
     private boolean fits(int bytes) {
@@ -68,6 +73,7 @@ final class RecordRing {
         ends[head] = chunks[head];
         filled++;
         if (filled > chunks.length - sweptAhead) {
+            isFull = true;
             sweepTail();
         }
         return fits(bytes);

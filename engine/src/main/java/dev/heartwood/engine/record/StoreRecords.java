@@ -7,17 +7,14 @@ import java.util.function.LongConsumer;
 /** What one store has in the record cache. Thread-safe. */
 public final class StoreRecords {
     private final RecordCache cache;
+    private final boolean isEnabled;
     /** Under which number this store's records are found. */
     private volatile int owner;
 
-    StoreRecords(RecordCache cache) {
+    StoreRecords(RecordCache cache, boolean isEnabled) {
         this.cache = cache;
+        this.isEnabled = isEnabled;
         this.owner = cache.newOwner();
-    }
-
-    /** Whether it is worth asking. */
-    public boolean isEnabled() {
-        return cache.isEnabled();
     }
 
     /** To be taken before a reader looks at the list of memtables, for {@link #offer}. */
@@ -32,6 +29,9 @@ public final class StoreRecords {
      * @return whether it is here; {@code found} then describes it until the epoch ends
      */
     public boolean find(long hash, long keyAddress, int keyLength, FoundEntry found) {
+        if (!isEnabled) {
+            return false;
+        }
         int seen = owner;
         long record = cache.find(hash ^ RecordLayout.salt(seen), seen, keyAddress, keyLength);
         if (record == 0) {
@@ -42,12 +42,13 @@ public final class StoreRecords {
     }
 
     /** Offers what the tree was found to say of a key by a reader that had {@code ticket}. */
-    public void offer(long ticket, int asOwner, long hash, long keyAddress, int keyLength, FoundEntry found) {
-        if (found.kind == Entries.PUT && found.largeValues == null) {
+    public void offer(long ticket, long hash, long keyAddress, int keyLength, FoundEntry found) {
+        if (isEnabled && found.kind == Entries.PUT && found.largeValues == null) {
+            int seen = owner;
             cache.offer(
                     ticket,
-                    hash ^ RecordLayout.salt(asOwner),
-                    asOwner,
+                    hash ^ RecordLayout.salt(seen),
+                    seen,
                     keyAddress,
                     keyLength,
                     found.valueAddress,
@@ -56,18 +57,15 @@ public final class StoreRecords {
         }
     }
 
-    /** The number for {@link #offer}, taken with the ticket. */
-    public int owner() {
-        return owner;
-    }
-
     /** Begins to drop the records whose keys a memtable holds that is being packed; null when there are none at all. */
     public Packing beginPacking() {
-        return cache.isEnabled() && cache.beginPacking() ? new Packing() : null;
+        return isEnabled && cache.beginPacking() ? new Packing() : null;
     }
 
-    /** Drops all records of the store. */
+    /** Drops all records of the store, after the tree has changed. */
     public void forgetAll() {
+        // Counted first: an offer that still finds the ticket good has looked at the number that is given up here.
+        cache.beginPacking();
         owner = cache.newOwner();
     }
 

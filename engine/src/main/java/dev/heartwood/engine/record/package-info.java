@@ -7,9 +7,9 @@
  * store's part of it.
  *
  * <p>A hash table of buckets, one cache line each ({@code RecordTable}), refers to immutable records in a ring of chunks
- * ({@code RecordRing}). A record is taken in when its page had to be read from the device, or when its key is met for the second time
- * within the memory of its bucket, which also remembers keys that were met once: what the page cache holds anyway is worth a copy
- * only if it is hot. When the ring comes round, records that were read since move to its head once more, and
+ * ({@code RecordRing}). A record is taken in when its key is met for the second time within the memory of its bucket, which also
+ * remembers keys that were met once; while the ring has not come round yet, also when its page had to be read from the device.
+ * What the page cache holds anyway is worth a copy only if it is hot, and so is what another record has to go for. When the ring comes round, records that were read since move to its head once more, and
  * the others are dropped (the clock algorithm, over a log).
  *
  * <h2>Why a reader never sees an old value</h2>
@@ -25,8 +25,8 @@
  *       the memtable leaves the list.
  *   <li>So an offer of a value that the memtable makes old either sees the packing and is refused, or was in its bucket before the
  *       packer came by. A reader that began after the packing finds the key in the memtable, or reads the new tree.
- *   <li>A discarded range, and a store that is opened, gets a new number for its records; those with the old one are never found
- *       again.
+ *   <li>A store that is opened gets a new number for its records, and another one when a range was discarded, after a packing was
+ *       counted; those with an old number are never found again.
  * </ol>
  *
  * <h2>Who does what</h2>

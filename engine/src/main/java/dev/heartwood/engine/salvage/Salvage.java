@@ -4,6 +4,7 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.StoreException;
@@ -20,6 +21,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.store.KeyForm;
 import dev.heartwood.engine.trunk.RootSearch;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
@@ -31,6 +33,7 @@ import java.util.function.Function;
 public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private final Consumer<String> listing;
     private KeyValueStore target;
+    private KeyForm form;
     private long logEntries;
     private long losses;
     /** Whether the name of the merge operator is known, without which operands cannot be written. */
@@ -73,7 +76,9 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             OpenedStore damaged, Storage to, Function<StoreOptions, KeyValueStore> opening, Progress progress) {
         Superblock known = damaged.newest();
         Superblock superblock = known == null ? search(damaged) : known;
-        try (KeyValueStore opened = opening.apply(options(superblock))) {
+        StoreOptions options = options(superblock);
+        form = KeyForm.of(options.keyOrder());
+        try (KeyValueStore opened = opening.apply(options)) {
             target = opened;
             keepsOperands = known != null;
             to.writeFile(StoreFiles.COPYING, new byte[] {1});
@@ -104,15 +109,18 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         RootSearch search = new RootSearch(damaged.device(), damaged.pool());
         SessionMark.Mark mark = mark(damaged.files());
         long storeId = mark == null ? search.storeId() : mark.storeId();
-        damaged.show(stand(storeId, new RootSearch.Root(new long[0], 0)));
+        KeyOrder order = mark == null ? KeyOrder.SORTED : mark.order();
+        damaged.show(stand(storeId, new RootSearch.Root(new long[0], 0), order));
         RootSearch.Root root = search.newest(damaged.view().tree());
         if (root == null) {
             throw damage;
         }
-        String least = mark == null ? "" : ", of a store that has had checkpoint " + mark.number();
+        String least = mark == null
+                ? ", taken to be of a store whose keys are sorted"
+                : ", of a store that has had checkpoint " + mark.number();
         lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of checkpoint "
                 + root.generation() + least + ". Its options are not known, and not how much of the log it holds");
-        return stand(storeId, root);
+        return stand(storeId, root, order);
     }
 
     private static SessionMark.Mark mark(Storage files) {
@@ -123,7 +131,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         }
     }
 
-    private static Superblock stand(long storeId, RootSearch.Root root) {
+    private static Superblock stand(long storeId, RootSearch.Root root, KeyOrder order) {
         return new Superblock(
                 FormatVersion.CURRENT.number(),
                 storeId,
@@ -133,7 +141,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 1,
                 root.pages(),
                 root.generation(),
-                StoreOptions.defaults().toString());
+                StoreOptions.builder().keyOrder(order).build().toString());
     }
 
     private static StoreOptions options(Superblock superblock) {
@@ -158,7 +166,9 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     }
 
     @Override
-    public void take(byte[] key, byte[] value, List<byte[]> operands) {
+    public void take(byte[] storedKey, byte[] value, List<byte[]> operands) {
+        byte[] key = storedKey.clone();
+        form.restore(key, key.length);
         if (!operands.isEmpty() && !keepsOperands) {
             loseOperands(key);
             return;
@@ -192,6 +202,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     @Override
     public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         byte[] key = Memory.bytes(keyAddress, keyLength);
+        form.restore(key, keyLength);
         if (kind == Entries.MERGE && !keepsOperands) {
             loseOperands(key);
             return;

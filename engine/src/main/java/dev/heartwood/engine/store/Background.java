@@ -44,7 +44,7 @@ final class Background {
     private final MemtablePacker packer;
     private final Compactions compactions;
     private final FailStop failStop;
-    private final int checkpointDistance;
+    private final CheckpointDistance distance;
     private final long debtBytesMax;
     private final AtomicBoolean packing = new AtomicBoolean();
     private final AtomicBoolean checkpointing = new AtomicBoolean();
@@ -67,7 +67,7 @@ final class Background {
             MemtablePacker packer,
             Compactions compactions,
             FailStop failStop,
-            int checkpointDistance,
+            CheckpointDistance distance,
             long debtBytesMax) {
         this.epochs = epochs;
         this.workers = workers;
@@ -75,7 +75,7 @@ final class Background {
         this.packer = packer;
         this.compactions = compactions;
         this.failStop = failStop;
-        this.checkpointDistance = checkpointDistance;
+        this.distance = distance;
         this.debtBytesMax = debtBytesMax;
     }
 
@@ -154,9 +154,31 @@ final class Background {
         signal();
         compactions.want();
         mergeSoon();
-        if (packedSinceCheckpoint.incrementAndGet() >= checkpointDistance) {
+        packedSinceCheckpoint.incrementAndGet();
+        checkpointIfDue();
+    }
+
+    /** Sets the distance in memtables between checkpoints, and has one made when it is due now. */
+    void tuneDistance(int memtables) {
+        distance.set(memtables);
+        checkpointIfDue();
+    }
+
+    int checkpointDistance() {
+        return distance.memtables();
+    }
+
+    // Whoever packs counts first and then reads the distance, and whoever tunes sets it first and then reads the count.
+    private void checkpointIfDue() {
+        if (packedSinceCheckpoint.get() >= distance.memtables()) {
             checkpointSoon();
         }
+    }
+
+    /** Has what another policy wants merged planned and done. */
+    void policyChanged() {
+        compactions.want();
+        mergeSoon();
     }
 
     /** Has merges planned and done, as many at a time as there are workers. */
@@ -205,10 +227,18 @@ final class Background {
     /** Has a checkpoint made, if none is under way. */
     void checkpointSoon() {
         if (!closing && checkpointing.compareAndSet(false, true)) {
+            if (closing) {
+                // Whoever closes looks at the flag after it has said so: it waits for this one, or this one sees it.
+                checkpointing.set(false);
+                signal();
+                return;
+            }
             workers.submit(Priority.CHECKPOINT, () -> {
+                boolean done = false;
                 try {
                     packedSinceCheckpoint.set(0);
                     steps.checkpoint();
+                    done = true;
                 } catch (NoSpaceException | InsufficientMemoryException e) {
                     compactions.failed(e);
                 } catch (Throwable e) {
@@ -217,6 +247,9 @@ final class Background {
                     checkpointing.set(false);
                     packAgain();
                     signal();
+                }
+                if (done) {
+                    checkpointIfDue();
                 }
             });
         }

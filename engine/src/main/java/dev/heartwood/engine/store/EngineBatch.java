@@ -91,14 +91,15 @@ final class EngineBatch implements WriteBatch {
         }
     }
 
-    /** Writes the batch in the form that the log stores to native memory. */
-    void encode(long address) {
+    /** Writes the batch in the form that the log stores to native memory, with the keys in theirs. */
+    void encode(long address, KeyForm form) {
         long to = address;
         for (int from = 0; from < used; ) {
             int keyLength = segment.get(INT, from + 1L);
             int valueLength = segment.get(INT, from + 5L);
             to = BatchPayload.putHeader(to, data[from], keyLength, valueLength);
             Memory.copyFrom(data, from + HEADER_BYTES, to, keyLength + valueLength);
+            form.store(to, keyLength);
             to += keyLength + valueLength;
             from += HEADER_BYTES + keyLength + valueLength;
         }

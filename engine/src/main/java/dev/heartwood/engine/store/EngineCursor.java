@@ -37,7 +37,9 @@ final class EngineCursor implements Cursor {
     private final byte[] from;
     private final byte[] to;
     private Position position = Position.BEFORE_FIRST;
+    // The stored form of the current key, and the key when somebody has asked for it in a store whose form is another.
     private byte[] key = new byte[64];
+    private byte[] shownKey;
     private int keyLength;
     private byte[] value = new byte[256];
     private int valueLength;
@@ -122,6 +124,7 @@ final class EngineCursor implements Cursor {
     public boolean seek(byte[] target) {
         Operation operation = enter();
         try {
+            store.form().requireOrder("seek");
             boolean below = from != null && Keys.compare(target, from) < 0;
             seekForwards(operation, below ? from : target);
             return valid();
@@ -139,6 +142,7 @@ final class EngineCursor implements Cursor {
     public boolean seekBackwards(byte[] target) {
         Operation operation = enter();
         try {
+            store.form().requireOrder("seekBackwards");
             if (!Keys.isBefore(target, to)) {
                 seekEnd(operation);
             } else {
@@ -323,7 +327,9 @@ final class EngineCursor implements Cursor {
     @Override
     public byte[] key() {
         requireValid();
-        return Arrays.copyOf(key, keyLength);
+        byte[] copy = Arrays.copyOf(key, keyLength);
+        store.form().restore(copy, keyLength);
+        return copy;
     }
 
     @Override
@@ -335,7 +341,19 @@ final class EngineCursor implements Cursor {
     @Override
     public MemorySegment keySegment() {
         requireValid();
-        return MemorySegment.ofArray(key).asSlice(0, keyLength).asReadOnly();
+        return MemorySegment.ofArray(shownKey()).asSlice(0, keyLength).asReadOnly();
+    }
+
+    private byte[] shownKey() {
+        if (store.form() == KeyForm.PLAIN) {
+            return key;
+        }
+        if (shownKey == null || shownKey.length < keyLength) {
+            shownKey = new byte[key.length];
+        }
+        System.arraycopy(key, 0, shownKey, 0, keyLength);
+        store.form().restore(shownKey, keyLength);
+        return shownKey;
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.BackupReport;
 import dev.heartwood.ClosedException;
+import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
@@ -12,6 +13,7 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
+import dev.heartwood.StoreTuning;
 import dev.heartwood.ValueConsumer;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.WriteBatch;
@@ -21,6 +23,8 @@ import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.TreeCursor;
+import dev.heartwood.engine.trunk.Trunk;
+import dev.heartwood.engine.trunk.TrunkPolicies;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -45,6 +49,7 @@ final class EngineStore implements KeyValueStore {
     private final ReadPath read;
     private final PointReads reads;
     private final StoreOptions options;
+    private final KeyForm form;
     private final OpenViews open = new OpenViews();
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final LongCalls longCalls = new LongCalls();
@@ -57,7 +62,8 @@ final class EngineStore implements KeyValueStore {
         this.write = parts.write();
         this.read = parts.read();
         this.options = parts.options();
-        this.reads = new PointReads(this, read, write, parts.live(), mergeOperator());
+        this.form = KeyForm.of(options.keyOrder());
+        this.reads = new PointReads(this, read, write, parts.live());
     }
 
     /** Begins a call; refuses it when the store is closed. */
@@ -91,8 +97,28 @@ final class EngineStore implements KeyValueStore {
         requireOpen();
     }
 
+    /** The merge operator for stored keys, or null. */
     MergeOperator mergeOperator() {
-        return options.mergeOperator().orElse(null);
+        return read.operator();
+    }
+
+    /** The form of stored keys. */
+    KeyForm form() {
+        return form;
+    }
+
+    /** Copies a key to the call's scratch, in its stored form. */
+    private long storedKey(Operation operation, byte[] key) {
+        long address = operation.copy(key);
+        form.store(address, key.length);
+        return address;
+    }
+
+    /** Copies a key to the call's scratch, in its stored form. */
+    private long storedKey(Operation operation, MemorySegment key) {
+        long address = operation.copy(key);
+        form.store(address, (int) key.byteSize());
+        return address;
     }
 
     @Override
@@ -168,7 +194,7 @@ final class EngineStore implements KeyValueStore {
         Operation operation = enter();
         try {
             require(operation, (long) key.length + value.length);
-            long keyAddress = operation.copy(key);
+            long keyAddress = storedKey(operation, key);
             long valueAddress = operation.copy(value);
             write.write(operation, kind, keyAddress, key.length, valueAddress, value.length, durability);
         } finally {
@@ -184,7 +210,7 @@ final class EngineStore implements KeyValueStore {
             require(operation, key.byteSize() + value.byteSize());
             int keyLength = (int) key.byteSize();
             int valueLength = (int) value.byteSize();
-            long keyAddress = operation.copy(key);
+            long keyAddress = storedKey(operation, key);
             long valueAddress = operation.copy(value);
             write.write(operation, kind, keyAddress, keyLength, valueAddress, valueLength, durability);
         } finally {
@@ -200,7 +226,7 @@ final class EngineStore implements KeyValueStore {
                 return null;
             }
             require(operation, key.length);
-            long keyAddress = operation.copy(key);
+            long keyAddress = storedKey(operation, key);
             return reads.get(operation, null, keyAddress, key.length);
         } finally {
             operation.end();
@@ -226,7 +252,7 @@ final class EngineStore implements KeyValueStore {
             }
             int length = (int) key.byteSize();
             require(operation, length);
-            long keyAddress = operation.copy(key);
+            long keyAddress = storedKey(operation, key);
             return reads.get(operation, state, keyAddress, length);
         } finally {
             leave(operation, state);
@@ -242,7 +268,7 @@ final class EngineStore implements KeyValueStore {
             }
             int length = (int) key.byteSize();
             require(operation, length);
-            long keyAddress = operation.copy(key);
+            long keyAddress = storedKey(operation, key);
             return reads.get(operation, state, keyAddress, length, destination);
         } finally {
             leave(operation, state);
@@ -276,7 +302,7 @@ final class EngineStore implements KeyValueStore {
             }
             int length = (int) key.byteSize();
             require(operation, length);
-            long keyAddress = operation.copy(key);
+            long keyAddress = storedKey(operation, key);
             return reads.get(operation, null, keyAddress, length, arena);
         } finally {
             operation.end();
@@ -328,7 +354,7 @@ final class EngineStore implements KeyValueStore {
             }
             require(operation, engineBatch.payloadBytes());
             long payload = operation.reserve(engineBatch.payloadBytes());
-            engineBatch.encode(payload);
+            engineBatch.encode(payload, form);
             write.writeBatch(
                     operation,
                     new BatchEntries(engineBatch.count(), engineBatch.bytes(), payload, engineBatch.payloadBytes()),
@@ -369,6 +395,7 @@ final class EngineStore implements KeyValueStore {
         }
         SnapshotState state = snapshot;
         try {
+            form.requireOrder(range, "a cursor over a range");
             if (state == null) {
                 state = SnapshotState.open(read, write, parts.live());
             }
@@ -504,6 +531,7 @@ final class EngineStore implements KeyValueStore {
     public void discard(KeyRange range) {
         Operation operation = enter();
         try {
+            form.requireOrder(range, "to discard a range");
             if (parts.trunk().discard(new Span(range.from(), range.to()))) {
                 parts.records().forgetAll();
                 parts.epochs().reclaim();
@@ -511,6 +539,18 @@ final class EngineStore implements KeyValueStore {
         } finally {
             operation.end();
         }
+    }
+
+    /** Gives some nodes of the tree a policy of their own, or takes it; see {@link StorePolicies}. */
+    void changePolicy(KeyRange range, Trunk.Heights heights, TrunkPolicies policy) {
+        Operation operation = enter();
+        try {
+            parts.trunk().changePolicy(new Span(range.from(), range.to()), heights, policy);
+            parts.epochs().reclaim();
+        } finally {
+            operation.end();
+        }
+        parts.background().policyChanged();
     }
 
     @Override
@@ -539,8 +579,33 @@ final class EngineStore implements KeyValueStore {
     }
 
     @Override
+    public void tune(StoreTuning tuning) {
+        Objects.requireNonNull(tuning, "tuning");
+        Operation operation = enter();
+        try {
+            parts.failStop().check();
+            parts.background().tuneDistance(tuning.checkpointDistance());
+            TrunkPolicies policy = TrunkPolicies.valueOf(tuning.policy().name());
+            if (policy != parts.trunk().policy()) {
+                parts.trunk().usePolicy(policy);
+                parts.background().policyChanged();
+            }
+        } finally {
+            operation.end();
+        }
+    }
+
+    @Override
+    public StoreTuning tuning() {
+        return StoreTuning.of(options)
+                .withCheckpointDistance(parts.background().checkpointDistance())
+                .withPolicy(CompactionPolicyKind.valueOf(parts.trunk().policy().name()));
+    }
+
+    @Override
     public StoreOptions options() {
-        return options;
+        StoreTuning tuning = tuning();
+        return tuning.equals(StoreTuning.of(options)) ? options : tuning.applyTo(options);
     }
 
     /** Bytes of the shared pool that {@link #sealForOthers} would have given back. */

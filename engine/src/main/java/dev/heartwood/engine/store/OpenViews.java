@@ -16,11 +16,11 @@ final class OpenViews {
     private static final int REPORTED_MAX = 8;
 
     /*
-     * Taking a stack costs as much as a short scan. The first views get one each, so a program that opens few is told exactly; of
+     * Taking a stack costs more than a short scan. The first views get one each, so a program that opens few is told exactly; of
      * the others every STRIDE-th, so a leak that recurs shows its stack all the same.
      */
     private static final int FIRST = 1024;
-    private static final int STRIDE = 64;
+    private static final int STRIDE = 512;
 
     /** Where something was opened. */
     private static final class OpenedHere extends Throwable {

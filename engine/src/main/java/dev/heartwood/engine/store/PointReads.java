@@ -1,7 +1,6 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.InsufficientMemoryException;
-import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.FoundEntry;
@@ -21,15 +20,13 @@ final class PointReads {
     private final ReadPath read;
     private final WritePath write;
     private final LiveSnapshots live;
-    private final MergeOperator operator;
     private final Object store;
 
-    PointReads(Object store, ReadPath read, WritePath write, LiveSnapshots live, MergeOperator operator) {
+    PointReads(Object store, ReadPath read, WritePath write, LiveSnapshots live) {
         this.store = store;
         this.read = read;
         this.write = write;
         this.live = live;
-        this.operator = operator;
     }
 
     /**
@@ -165,7 +162,7 @@ final class PointReads {
                     && Memory.compare(entries.keyAddress(), entries.keyLength(), key) == 0) {
                 entries.next();
             }
-            return EntryResolver.valueAt(entries, key, operator);
+            return EntryResolver.valueAt(entries, key, read.operator());
         }
     }
 }

@@ -22,10 +22,8 @@ final class ReadPath {
     private final Trunk trunk;
     private final TreeStorage storage;
     private final MergeOperator operator;
-    /** Null when there are none. */
     private final StoreRecords records;
 
-    /** @param records null for a store whose records are not cached one by one */
     ReadPath(
             Generations generations,
             Trunk trunk,
@@ -57,17 +55,16 @@ final class ReadPath {
         FoundEntry found = operation.found;
         long hash = KeyHasher.hash(keyAddress, keyLength);
         // Before the list of memtables: see the package of the record cache.
-        long ticket = records == null ? 0 : records.ticket();
-        int owner = records == null ? 0 : records.owner();
+        long ticket = records.ticket();
         Generation[] newestFirst = generations.newestFirst();
         TrunkVersion version = trunk.version();
         if (findInMemtables(found, newestFirst, version, hash, keyAddress, keyLength, Entries.NEWEST)
-                || records != null && records.find(hash, keyAddress, keyLength, found)) {
+                || records.find(hash, keyAddress, keyLength, found)) {
             return true;
         }
         boolean exists = findInTree(found, version, hash, keyAddress, keyLength, Entries.NEWEST);
-        if (exists && records != null) {
-            records.offer(ticket, owner, hash, keyAddress, keyLength, found);
+        if (exists) {
+            records.offer(ticket, hash, keyAddress, keyLength, found);
         }
         return exists;
     }

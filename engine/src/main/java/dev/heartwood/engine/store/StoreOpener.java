@@ -2,6 +2,7 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.CorruptionEvent.FoundBy;
 import dev.heartwood.IncompatibleOptionsException;
+import dev.heartwood.MergeOperator;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreOptions;
@@ -51,7 +52,7 @@ final class StoreOpener {
     private static final long IDS_PER_SESSION = 1L << 24;
 
     /** Options that belong to the stored bytes and cannot change. */
-    private static final List<String> FIXED = List.of("mergeOperator");
+    private static final List<String> FIXED = List.of("mergeOperator", "keyOrder");
 
     private final EngineEnvironment environment;
     private final Storage files;
@@ -180,7 +181,8 @@ final class StoreOpener {
                 options.freeSpace() == FreeSpace.RETURN ? FreedExtents.DISCARDED : FreedExtents.KEPT);
         opened.push(storage::close);
         long memtableBytes = environment.memtableBytes(options);
-        TreeShape shape = TreeShape.of(options.fanout(), memtableBytes);
+        KeyForm form = KeyForm.of(options.keyOrder());
+        TreeShape shape = form.shape(options.fanout(), memtableBytes);
         TrunkPolicies policy = TrunkPolicies.valueOf(options.policy().name());
         TrunkImages images = new TrunkImages(storage);
         TrunkImages.Found root = new TrunkImages.Found(
@@ -192,28 +194,33 @@ final class StoreOpener {
         // Held from before the replay packs anything: what the superblocks reach must not be reused before the next checkpoint.
         TrunkVersion durableVersion = trunk.pin();
 
+        MergeOperator operator = form.operator(options.mergeOperator().orElse(null));
         LiveSnapshots live = new LiveSnapshots();
         Lanes lanes = new Lanes(environment.laneCount());
         FailStop failStop = new FailStop();
         WriteAheadLog log = openLog(found, lanes.count(), failStop);
         opened.push(log);
-        StoreRecords records = environment.records().store();
+        // A compaction filter drops records when it likes; a reader must not find them afterwards.
+        StoreRecords records = environment.records().store(options.compactionFilter().isEmpty());
         MemtablePacker packer = new MemtablePacker(
-                storage, trunk, live::sequences, options.mergeOperator().orElse(null), keys -> forget(records, keys));
+                storage, trunk, live::sequences, operator, keys -> forget(records, keys));
         Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes);
         opened.push(recovery);
         ReplaySummary replayed = log.replay(recovery);
         long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;
+        recovery.complete(generation - 1);
         long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
         log.rotate(generation);
         Generations generations = new Generations(new Generation(generation, recovery.take()));
 
+        CheckpointDistance distance = new CheckpointDistance(options.checkpointDistance(), memtableBytes);
         Compactions compactions = new Compactions(
                 storage,
                 trunk,
+                distance::bytes,
                 live::sequences,
-                options.mergeOperator().orElse(null),
-                options.compactionFilter().orElse(null));
+                operator,
+                form.filter(options.compactionFilter().orElse(null)));
         Background background = new Background(
                 environment.epochs(),
                 environment.workers(),
@@ -221,7 +228,7 @@ final class StoreOpener {
                 packer,
                 compactions,
                 failStop,
-                options.checkpointDistance(),
+                distance,
                 environment.debtBytesMax(memtableBytes));
         WritePath write = new WritePath(
                 environment.epochs(),
@@ -233,10 +240,7 @@ final class StoreOpener {
                 failStop,
                 background,
                 sequence);
-        // A compaction filter drops records when it likes; a reader must not find them afterwards.
-        boolean cachesRecords = records.isEnabled() && options.compactionFilter().isEmpty();
-        ReadPath read = new ReadPath(
-                generations, trunk, storage, options.mergeOperator().orElse(null), cachesRecords ? records : null);
+        ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion);
         background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
@@ -284,7 +288,7 @@ final class StoreOpener {
     /** Writes the superblocks before anything else is written, so that no id of this session was used by an earlier one. */
     private Superblock announceSession(Superblocks superblocks, Superblock found, Trunk trunk) {
         Superblock durable = new Superblock(
-                found.format(),
+                FormatVersion.CURRENT.number(),
                 found.storeId(),
                 found.number() + 1,
                 found.generation(),
@@ -297,6 +301,11 @@ final class StoreOpener {
         SessionMark.write(files, durable);
         return durable;
     }
+
+    /** A memtable that is being packed and most of another are no debt: packing is as a rule done before that one is full. */
+    private static final double MEMTABLES_FREE = 1.6;
+
+    private static final double POOL_SHARE_FREE = 0.64;
 
     /** What the background asks of the store. */
     private record StoreSteps(
@@ -321,8 +330,9 @@ final class StoreOpener {
             if (generations.sealedCount() == 0) {
                 return 0;
             }
-            double beyondOne = (double) generations.bytesHeld() - memtableBytes;
-            return Math.max(0, beyondOne / Math.max(1, environment.plan().memtablesBytes() - memtableBytes));
+            long pool = environment.plan().memtablesBytes();
+            double free = Math.min(MEMTABLES_FREE * memtableBytes, POOL_SHARE_FREE * pool);
+            return Math.max(0, (generations.bytesHeld() - free) / (pool - free));
         }
     }
 

@@ -97,6 +97,8 @@ record StoreParts(
                 scrubber.passes(),
                 damage.listenerFailures(),
                 background.mergesSetAside(),
-                recordHits);
+                recordHits,
+                background.checkpointDistance(),
+                storage.file().dirtyPages() * PageLayout.PAGE_BYTES);
     }
 }

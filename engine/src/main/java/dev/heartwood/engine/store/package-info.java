@@ -19,6 +19,8 @@
  *       without locks ({@code Scrubber}, {@code Damage}).
  *   <li>A write waits for memory only while some memtable, of any store, is about to give it back; then it fails, with nothing
  *       changed ({@code WritePath.RoomSearch}).
+ *   <li>Keys change their form where they enter and leave ({@code KeyForm}); log, memtable and tree see stored keys only, and order
+ *       them by bytes. So do operators and filters of the user see the user's keys only.
  *   <li>After a failed write or sync the store takes no more writes ({@code FailStop}).
  * </ol>
  *

@@ -4,6 +4,7 @@ import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -13,12 +14,12 @@ import java.util.List;
  */
 final class Balancer {
     private final TreeShape shape;
-    private final CompactionPolicy policy;
+    private final NodePolicies policies;
     private final TrunkEvents events;
 
-    Balancer(TreeShape shape, CompactionPolicy policy, TrunkEvents events) {
+    Balancer(TreeShape shape, NodePolicies policies, TrunkEvents events) {
         this.shape = shape;
-        this.policy = policy;
+        this.policies = policies;
         this.events = events;
     }
 
@@ -55,10 +56,11 @@ final class Balancer {
     private TrunkNode flush(TrunkNode node, Span span, Urge urge) {
         List<Pivot> pivots = new ArrayList<>(node.pivotCount());
         boolean changed = false;
+        BitSet flushes = policies.of(node).flushes(node, span, urge);
         for (int p = 0; p < node.pivotCount(); p++) {
             Pivot pivot = node.pivot(p);
             Span pivotSpan = node.pivotSpan(p, span);
-            boolean flush = policy.flushes(node, p, pivotSpan, urge);
+            boolean flush = flushes.get(p);
             TrunkNode child = pivot.child();
             if (flush) {
                 List<Bundle> moved = activeBundles(node, p, pivotSpan);
@@ -78,7 +80,7 @@ final class Balancer {
             }
             changed |= flush || replacements.size() > 1 || replacements.getFirst() != pivot.child();
         }
-        return changed ? new TrunkNode(node.height(), pivots, node.bundles()) : node;
+        return changed ? node.with(pivots, node.bundles()) : node;
     }
 
     /** What a node holds for a pivot, as bundles for the child. */
@@ -106,7 +108,7 @@ final class Balancer {
     private static TrunkNode append(TrunkNode node, List<Bundle> youngest) {
         List<Bundle> bundles = new ArrayList<>(node.bundles());
         bundles.addAll(youngest);
-        return new TrunkNode(node.height(), node.pivots(), bundles);
+        return node.with(node.pivots(), bundles);
     }
 
     /** Lets go of runs that no child needs any more. */
@@ -147,7 +149,7 @@ final class Balancer {
         for (Pivot pivot : node.pivots()) {
             pivots.add(pivot.withFirstActive(pivot.firstActive() - shift[pivot.firstActive()]));
         }
-        return new TrunkNode(node.height(), pivots, kept);
+        return node.with(pivots, kept);
     }
 
     private static boolean isNeeded(TrunkNode node, Run run, int position, Span bundleSpan, Span span) {
@@ -165,7 +167,7 @@ final class Balancer {
         if (bytes <= shape.leafBytesMax()) {
             return List.of(leaf);
         }
-        int parts = (int) Math.min(shape.fanoutMax(), (2 * bytes + shape.leafBytesMax() - 1) / shape.leafBytesMax());
+        int parts = shape.leafParts(bytes, span.from() == null && span.to() == null);
         List<byte[]> keys = SplitKeys.choose(leaf, span, parts);
         if (keys.isEmpty()) {
             return List.of(leaf);
@@ -174,7 +176,7 @@ final class Balancer {
         byte[] from = leaf.pivot(0).key();
         for (int i = 0; i <= keys.size(); i++) {
             byte[] to = i < keys.size() ? keys.get(i) : span.to();
-            TrunkNode part = new TrunkNode(0, List.of(new Pivot(from, null, 0)), leaf.bundles());
+            TrunkNode part = leaf.with(List.of(new Pivot(from, null, 0)), leaf.bundles());
             leaves.add(prune(part, new Span(i == 0 ? span.from() : from, to)));
             from = to;
         }
@@ -191,7 +193,7 @@ final class Balancer {
         int from = 0;
         for (int i = 1; i <= parts; i++) {
             int to = (int) ((long) node.pivotCount() * i / parts);
-            TrunkNode part = new TrunkNode(node.height(), node.pivots().subList(from, to), node.bundles());
+            TrunkNode part = node.with(node.pivots().subList(from, to), node.bundles());
             Span first = node.pivotSpan(from, span);
             Span last = node.pivotSpan(to - 1, span);
             nodes.add(prune(part, new Span(first.from(), last.to())));
@@ -223,7 +225,7 @@ final class Balancer {
                 p++;
             }
         }
-        return changed ? new TrunkNode(node.height(), pivots, node.bundles()) : node;
+        return changed ? node.with(pivots, node.bundles()) : node;
     }
 
     private static Span spanOf(List<Pivot> pivots, int p, Span span) {
@@ -246,13 +248,17 @@ final class Balancer {
                 && leftBytes + rightBytes < shape.leafBytesMax() / 2;
     }
 
-    /** One node with the children and the runs of both; the runs of each count for its own keys only. */
+    /**
+     * One node with the children and the runs of both; the runs of each count for its own keys only. A policy of its own it has when both
+     * had the same.
+     */
     private static TrunkNode concatenate(TrunkNode a, Span left, TrunkNode b, Span right) {
         List<Bundle> bundles = new ArrayList<>();
         a.bundles().forEach(bundle -> bundles.add(bundle.slice(left)));
         b.bundles().forEach(bundle -> bundles.add(bundle.slice(right)));
+        TrunkPolicies policy = a.ownPolicy() == b.ownPolicy() ? a.ownPolicy() : null;
         if (a.isLeaf()) {
-            return new TrunkNode(0, List.of(a.pivot(0)), bundles);
+            return new TrunkNode(0, policy, List.of(a.pivot(0)), bundles);
         }
         List<Pivot> pivots = new ArrayList<>(a.pivots());
         for (int i = 0; i < b.pivotCount(); i++) {
@@ -260,6 +266,6 @@ final class Balancer {
             byte[] key = i == 0 ? right.from() == null ? Keys.EMPTY : right.from() : pivot.key();
             pivots.add(new Pivot(key, pivot.child(), pivot.firstActive() + a.runCount()));
         }
-        return new TrunkNode(a.height(), pivots, bundles);
+        return new TrunkNode(a.height(), policy, pivots, bundles);
     }
 }

@@ -1,14 +1,15 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
+import java.util.BitSet;
 
 /**
  * Decides how lazily nodes flush and merge. Called under the trunk's structure lock: it looks at samples and counts, never at
  * pages. Stateless.
  */
 interface CompactionPolicy {
-    /** Whether what a node holds for a pivot moves to the child now. */
-    boolean flushes(TrunkNode node, int pivot, Span pivotSpan, Urge urge);
+    /** The pivots of a node, whose keys are {@code span}, for which what it holds moves to the child now. */
+    BitSet flushes(TrunkNode node, Span span, Urge urge);
 
     /**
      * The merge a node wants, or null.
@@ -17,6 +18,14 @@ interface CompactionPolicy {
      * @param usage of the runs of the whole tree; null unless the urge reclaims
      */
     CompactionPlan plan(TrunkNode node, int bundlesFrom, Span span, Urge urge, RunUsage usage);
+
+    /** How many runs of a node, whose keys are {@code span}, may hold one key. */
+    default int tiers(TrunkNode node, Span span) {
+        return RunLevels.of(node, 0, span).count();
+    }
+
+    /** How many there are at most when {@link #plan} has nothing to merge that is needed. */
+    int tiersMax(TrunkNode node);
 
     /** How much a merge must be needed to be planned. */
     enum Urge {

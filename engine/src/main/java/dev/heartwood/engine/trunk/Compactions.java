@@ -7,6 +7,7 @@ import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /** Finds the merges that a tree wants and does them, one for each call. Thread-safe. */
@@ -25,15 +26,17 @@ public final class Compactions {
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
     private volatile RuntimeException lastFailure;
 
+    /** @param distanceBytes what the store writes between two checkpoints */
     public Compactions(
             TreeStorage storage,
             Trunk trunk,
+            LongSupplier distanceBytes,
             Supplier<long[]> snapshots,
             MergeOperator operator,
             CompactionFilter filter) {
         this.storage = storage;
         this.trunk = trunk;
-        this.compactor = new Compactor(storage, trunk, operator, filter);
+        this.compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, distanceBytes), operator, filter);
         this.snapshots = snapshots;
         // The rest is for packing memtables, which must never wait for a merge.
         this.memoryBytesMax = storage.mergeBuffers().capacity() / 8 * 5;

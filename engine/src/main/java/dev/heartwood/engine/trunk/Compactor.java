@@ -18,16 +18,16 @@ final class Compactor {
     /** Room for the longest key. */
     static final long KEY_SCRATCH_BYTES = 1 << 16;
 
-    static final dev.heartwood.engine.filter.WriteMode FILTER_MODE = dev.heartwood.engine.filter.WriteMode.CACHED;
-
     private final TreeStorage storage;
     private final Trunk trunk;
+    private final MergeOutput output;
     private final MergeOperator operator;
     private final CompactionFilter filter;
 
-    Compactor(TreeStorage storage, Trunk trunk, MergeOperator operator, CompactionFilter filter) {
+    Compactor(TreeStorage storage, Trunk trunk, MergeOutput output, MergeOperator operator, CompactionFilter filter) {
         this.storage = storage;
         this.trunk = trunk;
+        this.output = output;
         this.operator = operator;
         this.filter = filter;
     }
@@ -43,15 +43,16 @@ final class Compactor {
     /** Does the work; {@code snapshots} are the live ones, ascending. Inputs are read {@code chunkPages} at once. */
     Result run(CompactionPlan plan, long[] snapshots, int chunkPages) {
         List<MergeInput> inputs = MergeInput.of(plan);
+        WriteMode mode = output.mode(plan);
         RunWriter writer = null;
         Run merged = null;
         try {
             if (plan.runFrom() < plan.runTo()) {
-                writer = new RunWriter(storage, trunk.newId(), writeMode(plan), MergeMemory.fingerprintBytesMax(storage));
+                writer = new RunWriter(storage, trunk.newId(), mode, MergeMemory.fingerprintBytesMax(storage));
                 merge(plan, inputs, snapshots, chunkPages, writer);
                 merged = writer.finish();
             }
-            return assemble(plan, inputs, merged, writer);
+            return assemble(plan, inputs, merged, writer, MergeOutput.filterMode(mode));
         } catch (RuntimeException | Error e) {
             if (merged != null) {
                 merged.branch().release();
@@ -62,11 +63,6 @@ final class Compactor {
                 writer.close();
             }
         }
-    }
-
-    /** Small merges stay in the cache, where they may die before they are ever written; big ones go past it. */
-    private WriteMode writeMode(CompactionPlan plan) {
-        return plan.inputBytes() <= trunk.shape().memtableBytes() ? WriteMode.CACHED : WriteMode.KEPT;
     }
 
     private void merge(
@@ -91,7 +87,12 @@ final class Compactor {
         }
     }
 
-    private Result assemble(CompactionPlan plan, List<MergeInput> inputs, Run merged, RunWriter writer) {
+    private Result assemble(
+            CompactionPlan plan,
+            List<MergeInput> inputs,
+            Run merged,
+            RunWriter writer,
+            dev.heartwood.engine.filter.WriteMode filterMode) {
         List<Run> runs = new ArrayList<>();
         List<MergeInput> kept = new ArrayList<>();
         int mergedPosition = -1;
@@ -113,7 +114,7 @@ final class Compactor {
             return new Result(null, -1);
         }
         FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
-        Maplet maplet = new MergedMaplet(storage, plan, inputs, mergedPosition, fresh).build(trunk.newId());
+        Maplet maplet = new MergedMaplet(storage, filterMode, plan, inputs, mergedPosition, fresh).build(trunk.newId());
         kept.forEach(input -> input.run().branch().retain());
         Bundle bundle = new Bundle(trunk.newId(), maplet, runs.toArray(Run[]::new), plan.outputSpan(), true);
         return new Result(bundle, mergedPosition);

@@ -33,7 +33,7 @@ final class Installer {
             }
             pivots.add(pivot);
         }
-        return changed ? new TrunkNode(node.height(), pivots, node.bundles()) : node;
+        return changed ? node.with(pivots, node.bundles()) : node;
     }
 
     private static TrunkNode replaceHere(
@@ -90,7 +90,7 @@ final class Installer {
             }
             pivots.add(pivot.withFirstActive(firstActive));
         }
-        return new TrunkNode(node.height(), pivots, bundles);
+        return node.with(pivots, bundles);
     }
 
     /** How many runs of the output come before a position within the plan's bundles. */

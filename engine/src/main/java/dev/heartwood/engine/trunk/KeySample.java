@@ -41,6 +41,11 @@ record KeySample(List<byte[]> keys, long[] positions, byte[] first, byte[] last,
         return span.contains(first) && span.contains(last);
     }
 
+    /** Whether some key may lie in both runs. */
+    boolean overlaps(KeySample other) {
+        return Keys.compare(first, other.last) <= 0 && Keys.compare(other.first, last) <= 0;
+    }
+
     /** Estimated bytes of the run's entries in {@code span}; at least 1 where some may be, 0 where none is. */
     long bytesWithin(Span span) {
         if (!touches(span)) {

@@ -67,7 +67,7 @@ public final class MemtablePacker {
             return null;
         }
         try {
-            Maplet maplet = new MapletBuilder(storage.maplets(), trunk.newId(), Compactor.FILTER_MODE)
+            Maplet maplet = new MapletBuilder(storage.maplets(), trunk.newId(), dev.heartwood.engine.filter.WriteMode.CACHED)
                     .add(writer.fingerprints(), 0)
                     .build();
             return new Bundle(trunk.newId(), maplet, new Run[] {run}, Span.ALL, true);

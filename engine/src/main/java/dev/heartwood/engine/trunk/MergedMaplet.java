@@ -5,6 +5,7 @@ import dev.heartwood.engine.branch.BranchCursor;
 import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletBuilder;
+import dev.heartwood.engine.filter.WriteMode;
 import dev.heartwood.engine.os.KeyHasher;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,6 +26,7 @@ final class MergedMaplet {
     }
 
     private final TreeStorage storage;
+    private final WriteMode mode;
     private final CompactionPlan plan;
     private final List<MergeInput> inputs;
     private final int mergedPosition;
@@ -38,11 +40,13 @@ final class MergedMaplet {
      */
     MergedMaplet(
             TreeStorage storage,
+            WriteMode mode,
             CompactionPlan plan,
             List<MergeInput> inputs,
             int mergedPosition,
             FingerprintBuffer fresh) {
         this.storage = storage;
+        this.mode = mode;
         this.plan = plan;
         this.inputs = inputs;
         this.mergedPosition = mergedPosition;
@@ -76,7 +80,7 @@ final class MergedMaplet {
 
     /** A builder of the new maplet; kept runs whose new position is in {@code stale} have their keys hashed again. */
     private MapletBuilder builder(long id, Effort effort, long stale, List<FingerprintBuffer> refreshed) {
-        MapletBuilder builder = new MapletBuilder(storage.maplets(), id, Compactor.FILTER_MODE);
+        MapletBuilder builder = new MapletBuilder(storage.maplets(), id, mode);
         if (effort != Effort.INHERITED && mergedPosition >= 0) {
             builder.add(fresh, mergedPosition);
         }

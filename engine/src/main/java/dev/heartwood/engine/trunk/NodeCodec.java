@@ -17,8 +17,13 @@ import java.util.List;
  * places of the children.
  */
 final class NodeCodec {
-    /** The version of the image's layout. */
-    static final int VERSION = 1;
+    /** The version of the image's layout; one of version 1 does not tell the node's policy. */
+    static final int VERSION = 2;
+
+    private static final int VERSION_WITHOUT_POLICY = 1;
+
+    /** In place of a policy's code where a node goes with its tree. */
+    private static final int NO_POLICY = 0;
 
     private static final int RUNS_MAX = 64;
 
@@ -43,7 +48,9 @@ final class NodeCodec {
 
     static byte[] encode(TrunkNode node) {
         ImageWriter image = new ImageWriter();
-        image.putByte(VERSION).putVarint(node.height()).putVarint(node.bundleCount());
+        image.putByte(VERSION).putVarint(node.height());
+        image.putByte(node.ownPolicy() == null ? NO_POLICY : node.ownPolicy().code());
+        image.putVarint(node.bundleCount());
         for (Bundle bundle : node.bundles()) {
             image.putLong(bundle.id()).putByte(bundle.settled() ? 1 : 0);
             image.putBytes(bundle.span().from()).putBytes(bundle.span().to());
@@ -97,13 +104,14 @@ final class NodeCodec {
     static TrunkNode decode(byte[] bytes, int heightExpected, Objects objects) {
         ImageReader image = new ImageReader(bytes);
         int version = image.getByte();
-        if (version != VERSION) {
+        if (version != VERSION && version != VERSION_WITHOUT_POLICY) {
             throw new MalformedImageException("trunk node image of version " + version);
         }
         int height = image.getCount(HEIGHT_MAX);
         if (heightExpected >= 0 && height != heightExpected) {
             throw new MalformedImageException("trunk node of height " + height + " instead of " + heightExpected);
         }
+        TrunkPolicies policy = version == VERSION_WITHOUT_POLICY ? null : decodePolicy(image.getByte());
         List<Bundle> bundles = new ArrayList<>();
         int runCount = 0;
         for (int b = image.getCount(); b > 0; b--) {
@@ -127,7 +135,19 @@ final class NodeCodec {
             TrunkNode child = height == 0 ? null : objects.child(decodePlace(image, objects), height - 1);
             pivots.add(new Pivot(key, child, firstActive));
         }
-        return new TrunkNode(height, pivots, bundles);
+        return new TrunkNode(height, policy, pivots, bundles);
+    }
+
+    private static TrunkPolicies decodePolicy(int code) {
+        if (code == NO_POLICY) {
+            return null;
+        }
+        for (TrunkPolicies policy : TrunkPolicies.values()) {
+            if (policy.code() == code) {
+                return policy;
+            }
+        }
+        throw new MalformedImageException("trunk node under policy " + code);
     }
 
     private static Bundle decodeBundle(ImageReader image, Objects objects) {

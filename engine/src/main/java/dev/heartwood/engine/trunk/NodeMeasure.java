@@ -11,6 +11,17 @@ final class NodeMeasure {
         return sum(node, node.pivot(pivot).firstActive(), pivotSpan, false);
     }
 
+    /** Bytes of one run that a node still holds for any of its pivots, where the run counts for {@code counted} only. */
+    static long activeBytes(TrunkNode node, Run run, int position, Span counted, Span span) {
+        long bytes = 0;
+        for (int p = 0; p < node.pivotCount(); p++) {
+            if (position >= node.pivot(p).firstActive()) {
+                bytes += run.sample().bytesWithin(node.pivotSpan(p, span).intersect(counted));
+            }
+        }
+        return bytes;
+    }
+
     /** Runs that a node still holds for one of its pivots. */
     static int activeRuns(TrunkNode node, int pivot, Span pivotSpan) {
         return (int) sum(node, node.pivot(pivot).firstActive(), pivotSpan, true);

@@ -17,7 +17,7 @@ final class RangeDiscard {
     static TrunkNode discard(TrunkNode node, Span nodeSpan, Span span) {
         if (node.isLeaf()) {
             return node.bundleCount() > 0 && holds(span, nodeSpan)
-                    ? TrunkNode.emptyLeaf(node.pivot(0).key())
+                    ? node.with(node.pivots(), List.of())
                     : node;
         }
         List<Pivot> pivots = new ArrayList<>(node.pivotCount());
@@ -33,7 +33,7 @@ final class RangeDiscard {
             }
             pivots.add(pivot);
         }
-        return changed ? new TrunkNode(node.height(), pivots, node.bundles()) : node;
+        return changed ? node.with(pivots, node.bundles()) : node;
     }
 
     private static boolean holds(Span span, Span part) {

@@ -8,8 +8,33 @@ package dev.heartwood.engine.trunk;
  * @param memtableBytes the size of a full memtable
  * @param flushBytes what a node keeps for one child before it moves on, in bytes
  * @param leafBytesMax the size at which a leaf splits
+ * @param spread where keys lie
+ * @param reachMax bytes of all runs that a leaf refers to, for each that lies in the leaf, that are left alone: as many keys its
+ *     filters name for each of its own. With 2^n, n splits into halves by reference are followed by a rewrite
  */
-public record TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
+public record TreeShape(
+        int fanoutMax,
+        int runsMax,
+        long memtableBytes,
+        long flushBytes,
+        long leafBytesMax,
+        KeySpread spread,
+        long reachMax) {
+    private static final long REACH_MAX_EVEN = 8;
+
+    /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
+    private static final long PART_BYTES_MIN = 64 << 10;
+
+    /** Bundles a node may have, each with a maplet to be asked, before their maplets are merged into one. */
+    private static final int BUNDLES_MAX = 4;
+
+    private static final int BUNDLES_MAX_ABOVE_EVEN_LEAVES = 8;
+
+    /** A shape for keys of which nothing is known. */
+    TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
+        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE);
+    }
+
     /**
      * The shape for memtables of a size. Four times the fanout in children keeps the trunk low, and twice the fanout in runs makes
      * most data move from the root to its leaf in one merge.
@@ -18,8 +43,46 @@ public record TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flu
         return new TreeShape(4 * fanout, 2 * fanout, memtableBytes, 4 * memtableBytes, 8 * memtableBytes);
     }
 
+    /**
+     * The shape for memtables of hashed keys. Every memtable reaches all leaves: many children (32 times the fanout) keep the trunk at
+     * one level below the root, and leaves of one memtable keep what is merged for one at once, with its fingerprints, within the
+     * memory for merges.
+     */
+    public static TreeShape ofHashed(int fanout, long memtableBytes) {
+        return new TreeShape(
+                32 * fanout,
+                2 * fanout,
+                memtableBytes,
+                4 * memtableBytes,
+                memtableBytes,
+                KeySpread.EVEN,
+                REACH_MAX_EVEN);
+    }
+
     /** Leaves smaller than this are merged with a neighbour. */
     long leafBytesMin() {
-        return leafBytesMax / 8;
+        return spread == KeySpread.EVEN ? Math.min(PART_BYTES_MIN / 2, leafBytesMax / 8) : leafBytesMax / 8;
+    }
+
+    /**
+     * How many leaves a leaf of so many bytes becomes. The first leaf of evenly spread keys becomes as many as half of a node can
+     * have, because each of them will fill: so that few runs ever belong to several leaves, whose filters then name the keys of all.
+     *
+     * @param isWhole whether the leaf is the whole tree
+     */
+    int leafParts(long bytes, boolean isWhole) {
+        long parts = (2 * bytes + leafBytesMax - 1) / leafBytesMax;
+        if (isWhole && spread == KeySpread.EVEN) {
+            parts = Math.max(parts, Math.min(fanoutMax / 2, bytes / PART_BYTES_MIN));
+        }
+        return (int) Math.min(fanoutMax, parts);
+    }
+
+    /**
+     * Bundles that a node may have before their maplets are merged. Above evenly spread leaves all bundles move on together soon,
+     * and merging their maplets is the larger part of what a load of small records costs.
+     */
+    int bundlesMax(boolean isLeaf) {
+        return spread == KeySpread.EVEN && !isLeaf ? BUNDLES_MAX_ABOVE_EVEN_LEAVES : BUNDLES_MAX;
     }
 }

@@ -46,20 +46,24 @@ public final class TreeWalk {
      * @param pages how many pages the image has
      * @param depth nodes above it
      * @param height levels of nodes below it; 0 for a leaf
+     * @param policy its own policy; null when it goes with its tree
      * @param span its keys
      * @param pivots its pivots, in the order of their keys
      * @param bundles its bundles, oldest first
      * @param activeBytes estimated bytes of entries that it holds and its children do not
+     * @param node what {@link PolicyRules} look at
      */
     public record Node(
             long page,
             int pages,
             int depth,
             int height,
+            TrunkPolicies policy,
             Span span,
             List<PivotView> pivots,
             List<BundleView> bundles,
-            long activeBytes) {
+            long activeBytes,
+            TrunkNode node) {
         /**
          * The keys of the node for which a run counts: those of the children that have not got it yet.
          *
@@ -170,7 +174,7 @@ public final class TreeWalk {
             bundles.add(new BundleView(bundle.id(), bundle.settled(), bundle.span(), bundle.maplet(), views));
         }
         int pageCount = place.pages().length;
-        return new Node(place.pages()[0], pageCount, depth, node.height(), span, pivots, bundles, active);
+        return new Node(place.pages()[0], pageCount, depth, node.height(), node.ownPolicy(), span, pivots, bundles, active, node);
     }
 
     /** Takes what one image refers to; remembers the children instead of reading them at once. */

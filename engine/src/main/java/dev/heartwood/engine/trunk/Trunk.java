@@ -22,6 +22,7 @@ public final class Trunk {
      * version        volatile                volatile                 structure lock
      * busy, setAside -                       -                        structure lock
      * nextId         -                       -                        structure lock
+     * policies       -                       -                        structure lock
      *
      * Lock order: structure lock, then nothing. Old versions are released through the epochs, so a reader that took the
      * version without a reference is safe until its epoch ends.
@@ -31,7 +32,7 @@ public final class Trunk {
     private final Set<BundleKey> setAside = new HashSet<>();
     private final Epochs epochs;
     private final TreeShape shape;
-    private final CompactionPolicy policy;
+    private final NodePolicies policies;
     private final Balancer balancer;
     private final TrunkEvents events;
     private volatile TrunkVersion version;
@@ -40,14 +41,17 @@ public final class Trunk {
 
     private record BundleKey(int height, long id) {}
 
-    /** A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}. */
-    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, CompactionPolicy policy, Epochs epochs) {
+    /**
+     * A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}, and nodes without a policy of their own have
+     * {@code policy}.
+     */
+    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs) {
         this.shape = shape;
-        this.policy = policy;
+        this.policies = new NodePolicies(shape, policy);
         this.epochs = epochs;
         this.nextId = nextId;
         this.events = new TrunkEvents();
-        this.balancer = new Balancer(shape, policy, events);
+        this.balancer = new Balancer(shape, policies, events);
         this.version = new TrunkVersion(initial, generation);
         this.debtBytes = debt(initial, Span.ALL);
     }
@@ -113,7 +117,7 @@ public final class Trunk {
             if (memtable != null) {
                 List<Bundle> bundles = new ArrayList<>(root.bundles());
                 bundles.add(memtable);
-                root = balancer.balanceRoot(new TrunkNode(root.height(), root.pivots(), bundles), Urge.NEEDED);
+                root = balancer.balanceRoot(root.with(root.pivots(), bundles), Urge.NEEDED);
             }
             publish(root, generation);
         } finally {
@@ -122,6 +126,27 @@ public final class Trunk {
         if (memtable != null) {
             memtable.release();
         }
+    }
+
+    /** How many nodes there are at a height, leaves at 0. */
+    int nodesAt(int height) {
+        structure.lock();
+        try {
+            return nodesAt(version.root(), height);
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    private static int nodesAt(TrunkNode node, int height) {
+        if (node.height() <= height) {
+            return node.height() == height ? 1 : 0;
+        }
+        int nodes = 0;
+        for (int p = 0; p < node.pivotCount(); p++) {
+            nodes += node.pivot(p).child() == null ? 0 : nodesAt(node.pivot(p).child(), height);
+        }
+        return nodes;
     }
 
     /** Flushes and reshapes what only pays when there is nothing else to do; returns whether anything changed. */
@@ -154,6 +179,56 @@ public final class Trunk {
         }
     }
 
+    /**
+     * Puts all nodes that have no policy of their own under another one, from the next change of the tree on. Nothing is rewritten: what
+     * the policy wants changed is merged when it is planned.
+     */
+    public void usePolicy(TrunkPolicies policy) {
+        structure.lock();
+        try {
+            policies.use(policy);
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** The policy of the nodes that have none of their own. */
+    public TrunkPolicies policy() {
+        structure.lock();
+        try {
+            return policies.common();
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /**
+     * Gives the nodes of some heights that have keys in a span a policy of their own, which stays with them when they split and in the
+     * stored tree; null takes it from them. Copies the paths to them and rewrites nothing. Returns whether any node changed.
+     */
+    public boolean changePolicy(Span span, Heights heights, TrunkPolicies policy) {
+        structure.lock();
+        try {
+            TrunkNode root = NodePolicies.change(version.root(), Span.ALL, span, heights, policy);
+            if (root == version.root()) {
+                return false;
+            }
+            publish(root, version.generation());
+            return true;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** Heights of nodes, both included; leaves have height 0. */
+    public record Heights(int least, int greatest) {
+        public static final Heights ALL = new Heights(0, Integer.MAX_VALUE);
+
+        boolean contains(int height) {
+            return height >= least && height <= greatest;
+        }
+    }
+
     /** The merge that is most wanted and not under way, with references to its input held; null when there is none. */
     CompactionPlan plan(Urge urge) {
         structure.lock();
@@ -175,7 +250,7 @@ public final class Trunk {
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
         CompactionPlan best = soFar;
         if (!isBusy(node)) {
-            CompactionPlan plan = policy.plan(node, afterSetAside(node), span, urge, usage);
+            CompactionPlan plan = policies.of(node).plan(node, afterSetAside(node), span, urge, usage);
             if (plan != null && (best == null || urgency(plan) > urgency(best))) {
                 best = plan;
             }

@@ -47,9 +47,9 @@ public final class TrunkImages {
     }
 
     /** A trunk without data; {@code found} has no root. */
-    public Trunk create(Found found, TreeShape shape, TrunkPolicies policies, Epochs epochs) {
+    public Trunk create(Found found, TreeShape shape, TrunkPolicies policy, Epochs epochs) {
         TrunkNode empty = TrunkNode.emptyLeaf(Keys.EMPTY);
-        return new Trunk(empty, found.generation, found.nextId, shape, policies.policy(shape), epochs);
+        return new Trunk(empty, found.generation, found.nextId, shape, policy, epochs);
     }
 
     /** Where the last checkpoint left a tree. */
@@ -60,10 +60,10 @@ public final class TrunkImages {
      *
      * @throws CorruptionException when a page is damaged or an image makes no sense
      */
-    public Trunk load(Found found, TreeShape shape, TrunkPolicies policies, Epochs epochs) {
+    public Trunk load(Found found, TreeShape shape, TrunkPolicies policy, Epochs epochs) {
         try (Reader reader = new Reader()) {
             TrunkNode root = reader.root(found);
-            return new Trunk(root, found.generation, found.nextId, shape, policies.policy(shape), epochs);
+            return new Trunk(root, found.generation, found.nextId, shape, policy, epochs);
         }
     }
 

@@ -21,6 +21,7 @@ final class TrunkNode {
      * scans, reads   plain         plain                           hints; losing counts is harmless
      */
     private final int height;
+    private final TrunkPolicies ownPolicy;
     private final Pivot[] pivots;
     private final Bundle[] bundles;
     private final int runCount;
@@ -29,8 +30,15 @@ final class TrunkNode {
     private int scans;
     private int scanReads;
 
+    /** A node whose policy is its tree's. */
     TrunkNode(int height, List<Pivot> pivots, List<Bundle> bundles) {
+        this(height, null, pivots, bundles);
+    }
+
+    /** A node; {@code ownPolicy} is null when its policy is its tree's. */
+    TrunkNode(int height, TrunkPolicies ownPolicy, List<Pivot> pivots, List<Bundle> bundles) {
         this.height = height;
+        this.ownPolicy = ownPolicy;
         this.pivots = pivots.toArray(Pivot[]::new);
         this.bundles = bundles.toArray(Bundle[]::new);
         int runs = 0;
@@ -46,8 +54,23 @@ final class TrunkNode {
         return new TrunkNode(0, List.of(new Pivot(key, null, 0)), List.of());
     }
 
+    /** A node with other pivots and bundles in place of this one. */
+    TrunkNode with(List<Pivot> otherPivots, List<Bundle> otherBundles) {
+        return new TrunkNode(height, ownPolicy, otherPivots, otherBundles);
+    }
+
+    /** This node under a policy of its own, or under its tree's for null. */
+    TrunkNode withPolicy(TrunkPolicies policy) {
+        return new TrunkNode(height, policy, pivots(), bundles());
+    }
+
     int height() {
         return height;
+    }
+
+    /** The policy of this node alone; null when it goes with its tree. */
+    TrunkPolicies ownPolicy() {
+        return ownPolicy;
     }
 
     boolean isLeaf() {

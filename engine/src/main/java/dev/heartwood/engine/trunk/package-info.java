@@ -2,13 +2,14 @@
  * The trunk of the size-tiered Bε-tree: nodes that refer to branches, and everything that changes them.
  *
  * <p>Layer: above {@code branch}, {@code filter} and {@code memtable}; below {@code checkpoint}. SplinterDB (ATC'20), sections 2 to 4;
- * maplets from "SplinterDB and Maplets" (SIGMOD'23).
+ * maplets from "SplinterDB and Maplets" (SIGMOD'23); level-tiered nodes from TurtleKV, section 3.
  *
  * <p>The rooms: {@code Trunk} holds the current version and swings it. {@code Balancer} moves references: flushes, splits, merges
- * of nodes. {@code CompactionPolicy} decides, {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
- * VersionCollapser} drops what nobody can see, {@code Installer} puts the result in place. {@code RangeDiscard}
- * lets go of leaves. {@code TreeReader} and {@code TreeCursor}
- * read. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
+ * of nodes. {@code CompactionPolicy} decides, for each node the one that {@code NodePolicies} names: {@code TieredPolicy} or {@code
+ * LevelTieredPolicy}, which share {@code MergingPolicy}. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
+ * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code Installer} puts the
+ * result in place. {@code RangeDiscard} lets go of leaves. {@code TreeReader} and {@code TreeCursor} read. {@code TreeShape} has the
+ * limits, and {@code KeySpread} what is known of the keys, which trees of hashed keys go by. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
  *
  * <p>Invariants:
  *
@@ -23,6 +24,7 @@
  *   <li>Work under the structure lock touches metadata only.
  *   <li>A run counts at a node only for keys in the span of the node and of its bundle. Bundles of different spans become one
  *       only when all their runs do, and a merge takes the place of its input only within the keys that it was planned for.
+ *   <li>A node for which nothing is left to merge has no more runs that share a key than its policy allows ({@code PolicyRules}).
  * </ol>
  *
  * <p>Lock order: structure lock; then, while releasing, the locks of {@code extent} and {@code cache}.

@@ -1,13 +1,16 @@
 package dev.heartwood.engine.verify;
 
+import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.trunk.PolicyRules;
 import dev.heartwood.engine.trunk.TreeWalk.BundleView;
 import dev.heartwood.engine.trunk.TreeWalk.Node;
 import dev.heartwood.engine.trunk.TreeWalk.PivotView;
 import dev.heartwood.engine.trunk.TreeWalk.RunView;
+import dev.heartwood.engine.trunk.TrunkPolicies;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -15,10 +18,13 @@ import java.util.function.Consumer;
 /** What must hold of every node of a trunk, beyond that its image can be read. */
 final class NodeRules {
     private final Superblock superblock;
+    private final PolicyRules policies;
     private final Consumer<String> problems;
 
     NodeRules(Superblock superblock, Consumer<String> problems) {
         this.superblock = superblock;
+        StoreOptions options = StoreOptions.parse(superblock.options());
+        this.policies = new PolicyRules(options.keyOrder(), options.fanout(), TrunkPolicies.valueOf(options.policy().name()));
         this.problems = problems;
     }
 
@@ -26,6 +32,10 @@ final class NodeRules {
         checkPivots(node);
         for (BundleView bundle : node.bundles()) {
             checkBundle(node, bundle);
+        }
+        String breach = policies.breach(node);
+        if (breach != null) {
+            report(node, breach);
         }
     }
 

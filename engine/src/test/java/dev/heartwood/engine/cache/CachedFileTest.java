@@ -273,6 +273,25 @@ class CachedFileTest {
     }
 
     @Test
+    void whatIsExpectedToLastIsWrittenBackFirst() {
+        fixture.close();
+        fixture = new CacheFixture(512, PAGES);
+        file = fixture.file;
+        device = fixture.device;
+        long buffer = fixture.sealed(8 * 32L, 32, GENERATION + 1);
+        for (int extent = 0; extent < 8; extent++) {
+            fixture.insertDirty(extent * 32L, 32, GENERATION + 1);
+        }
+        file.insertLasting(8 * 32L, 32, buffer);
+        fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
+        fixture.cache.writeBackSome();
+        assertEquals(1, device.writes.get());
+        CacheFixture.check(device.contents(8 * 32L), 8 * 32L, GENERATION + 1);
+        file.writeBackAll();
+        CacheFixture.check(device.contents(7 * 32L), 7 * 32L, GENERATION + 1);
+    }
+
+    @Test
     void moreDirtyPagesThanFitAreWrittenBackByTheirProducer() {
         for (int extent = 0; extent < 40; extent++) {
             fixture.insertDirty(extent * 32L, 32, GENERATION + 1);

@@ -48,7 +48,7 @@ public class RecordCacheLincheckTest {
             previous.close();
         }
         previous = new RecordCache(MemoryPool.open(CACHE_BYTES), epochs);
-        records = previous.store();
+        records = previous.store(true);
         // Key 0 was met, so that the next read takes its record in; and there are records, so that packings are not passed over.
         read(0);
         read(1);
@@ -90,7 +90,6 @@ public class RecordCacheLincheckTest {
         int slot = epochs.enter();
         try {
             long ticket = records.ticket();
-            int owner = records.owner();
             int value = memtable.get();
             if (value != 0) {
                 return value;
@@ -101,7 +100,7 @@ public class RecordCacheLincheckTest {
             }
             int stored = tree.get();
             found.set(Entries.PUT, 0, valueAddress(stored), 8);
-            records.offer(ticket, owner, HASHES[key], KEY_MEMORY + 8L * key, 8, found);
+            records.offer(ticket, HASHES[key], KEY_MEMORY + 8L * key, 8, found);
             return stored;
         } finally {
             epochs.exit(slot);

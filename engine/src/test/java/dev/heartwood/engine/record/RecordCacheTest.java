@@ -1,7 +1,6 @@
 package dev.heartwood.engine.record;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -73,7 +72,7 @@ class RecordCacheTest {
 
     @Test
     void storesDoNotSeeEachOther() {
-        StoreRecords other = fixture.cache.store();
+        StoreRecords other = fixture.cache.store(true);
         fixture.readTwice("key", "mine");
         assertNull(fixture.find(other, "key"));
         fixture.read(other, other.ticket(), "key", "theirs");
@@ -85,10 +84,14 @@ class RecordCacheTest {
     @Test
     void aStoreForgetsAll() {
         fixture.readTwice("key", "value");
-        int before = fixture.store.owner();
+        long ticket = fixture.store.ticket();
         fixture.store.forgetAll();
         assertNull(fixture.find("key"));
-        assertFalse(before == fixture.store.owner());
+        fixture.read(fixture.store, ticket, "key", "old");
+        fixture.read(fixture.store, ticket, "key", "old");
+        assertNull(fixture.find("key"), "read before all was forgotten");
+        fixture.readTwice("key", "new");
+        assertEquals("new", fixture.find("key"));
     }
 
     @Test
@@ -165,12 +168,19 @@ class RecordCacheTest {
 
     @Test
     void aCacheTooSmallHoldsNothing() {
-        RecordCache tiny = new RecordCache(MemoryPool.open(16 << 10), fixture.epochs);
-        assertFalse(tiny.store().isEnabled());
-        assertEquals(0, tiny.bytes());
-        tiny.close();
-        RecordCache none = new RecordCache(null, fixture.epochs);
-        assertFalse(none.store().isEnabled());
-        none.close();
+        try (RecordFixture tiny = new RecordFixture(16 << 10)) {
+            tiny.readTwice("key", "value");
+            assertNull(tiny.find("key"));
+            assertEquals(0, tiny.cache.bytes());
+        }
+    }
+
+    @Test
+    void aStoreWhoseRecordsAreNotCachedFindsNone() {
+        StoreRecords apart = fixture.cache.store(false);
+        fixture.read(apart, apart.ticket(), "key", "value");
+        fixture.read(apart, apart.ticket(), "key", "value");
+        assertNull(fixture.find(apart, "key"));
+        assertNull(apart.beginPacking());
     }
 }

@@ -20,7 +20,7 @@ final class RecordFixture implements AutoCloseable {
 
     RecordFixture(long bytes) {
         cache = new RecordCache(MemoryPool.open(bytes), epochs);
-        store = cache.store();
+        store = cache.store(true);
     }
 
     /** A reader found {@code value} in the tree. */
@@ -29,12 +29,11 @@ final class RecordFixture implements AutoCloseable {
     }
 
     void read(StoreRecords reader, long ticket, String key, String value) {
-        int owner = reader.owner();
         Memory.copyFrom(bytes(key), 0, scratch, key.length());
         Memory.copyFrom(bytes(value), 0, scratch + key.length(), value.length());
         FoundEntry found = new FoundEntry();
         found.set(Entries.PUT, 7, value.isEmpty() ? 0 : scratch + key.length(), value.length());
-        reader.offer(ticket, owner, hash(key), scratch, key.length(), found);
+        reader.offer(ticket, hash(key), scratch, key.length(), found);
     }
 
     void readTwice(String key, String value) {

@@ -30,7 +30,8 @@ class MergedNeighboursTest {
             Trunk merged = trunk(tree, leaf);
             CompactionPlan plan = merged.plan(Urge.IDLE);
             assertTrue(plan != null && plan.runFrom() == 0, "the whole leaf becomes one run");
-            Compactor.Result result = new Compactor(tree.storage, merged, null, null).run(plan, new long[0], 32);
+            MergeOutput output = new MergeOutput(tree.storage, merged, () -> 0);
+            Compactor.Result result = new Compactor(tree.storage, merged, output, null, null).run(plan, new long[0], 32);
             merged.install(plan, result.bundle(), result.mergedPosition());
             assertEquals(1, merged.version().root().bundleCount());
             assertEquals(
@@ -75,6 +76,6 @@ class MergedNeighboursTest {
     }
 
     private static Trunk trunk(TrunkFixture tree, TrunkNode root) {
-        return new Trunk(root, 0, 1000, SHAPE, TrunkPolicies.SIZE_TIERED.policy(SHAPE), tree.epochs);
+        return new Trunk(root, 0, 1000, SHAPE, TrunkPolicies.SIZE_TIERED, tree.epochs);
     }
 }

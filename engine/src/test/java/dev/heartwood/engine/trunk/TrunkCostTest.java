@@ -90,6 +90,47 @@ class TrunkCostTest {
         }
     }
 
+    /**
+     * What a tree under a policy costs that is written for ever.
+     *
+     * @param runs the runs that a scan opens, on the average over all keys
+     * @param redundant entries for each key beyond the first
+     * @param written bytes that merges and packing write for each byte put
+     */
+    private record Cost(double runs, double redundant, double written) {}
+
+    private static Cost costOfOverwriting(TrunkPolicies policy, int keys) {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, policy, null)) {
+            SplittableRandom random = new SplittableRandom(SEED);
+            Keys overwritten = () -> String.format("%012d", random.nextInt(keys));
+            long packed = load(tree, 2 * MEMTABLES, VALUE_BYTES, overwritten);
+            long entries = 0;
+            long runs = 0;
+            for (int i = 0; i < MEMTABLES; i++) {
+                packed += load(tree, 1, VALUE_BYTES, overwritten);
+                entries += TreeSummary.of(tree.trunk).entries();
+                for (int key = 0; key < keys; key += keys / 50) {
+                    byte[] at = History.bytes(String.format("%012d", key));
+                    runs += TreePath.to(tree.trunk.version().root(), at, false).runCount();
+                }
+            }
+            double amplification = tree.writeAmplification(packed);
+            tree.releaseAll();
+            return new Cost((double) runs / MEMTABLES / 50, (double) entries / MEMTABLES / keys - 1, amplification);
+        }
+    }
+
+    /** What level-tiering is for, and its price. */
+    @Test
+    void levelTieringHalvesTheRunsOfScansAndTakesLessSpaceForMoreBytesWritten() {
+        Cost tiered = costOfOverwriting(TrunkPolicies.SIZE_TIERED, 6000);
+        Cost levelled = costOfOverwriting(TrunkPolicies.LEVEL_TIERED, 6000);
+        String found = tiered + " and " + levelled + RERUN;
+        assertTrue(levelled.runs * 2 <= tiered.runs, found);
+        assertTrue(levelled.redundant <= 0.6 * tiered.redundant, found);
+        assertTrue(levelled.written <= 3 * tiered.written, found);
+    }
+
     /** Samples were cut to 48 bytes: keys that share that many were all alike, and their leaf could never split. */
     @Test
     void leavesSplitHoweverLongThePrefixThatKeysShare() {

@@ -72,7 +72,7 @@ final class TrunkFixture implements AutoCloseable {
                 ? images.create(new TrunkImages.Found(null, 0, 0, 1), shape, policies, epochs)
                 : images.load(found, shape, policies, epochs);
         packer = new MemtablePacker(storage, trunk, this::liveSnapshots, operator, keys -> {});
-        compactor = new Compactor(storage, trunk, operator, null);
+        compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, () -> 0), operator, null);
     }
 
     long[] liveSnapshots() {

@@ -157,7 +157,7 @@ class TrunkImagesTest {
 
     private static byte[] index(NodePlace... children) {
         ImageWriter image = new ImageWriter();
-        image.putByte(NodeCodec.VERSION).putVarint(1).putVarint(0).putVarint(children.length);
+        image.putByte(NodeCodec.VERSION).putVarint(1).putByte(0).putVarint(0).putVarint(children.length);
         for (int i = 0; i < children.length; i++) {
             image.putBytes(History.bytes("m".repeat(i))).putVarint(0);
             NodeCodec.encodePlace(children[i], image);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,7 +66,7 @@ class TrunkPropertyTest {
             this.random = random;
             TreeShape shape = new TreeShape(
                     8, random.nextInt(2, 5), 4096, random.nextInt(1, 4) * 4096L, random.nextInt(1, 5) * 4096L);
-            TrunkPolicies policies = random.nextBoolean() ? TrunkPolicies.SIZE_TIERED : TrunkPolicies.LAZY_LEVELING;
+            TrunkPolicies policies = TrunkPolicies.values()[random.nextInt(TrunkPolicies.values().length)];
             tree = new TrunkFixture(shape, policies, new History.Append(random.nextBoolean()));
             keySpace = 1 << random.nextInt(4, 13);
             keyStyle = random.nextInt(3);
@@ -84,7 +85,7 @@ class TrunkPropertyTest {
         }
 
         private void step() {
-            switch (random.nextInt(16)) {
+            switch (random.nextInt(17)) {
                 case 0, 1, 2, 3 -> packSome();
                 case 4, 5, 6 -> plan(Urge.NEEDED);
                 case 7 -> plan(Urge.IDLE);
@@ -93,6 +94,7 @@ class TrunkPropertyTest {
                 case 12 -> abandon();
                 case 13 -> quietMoment();
                 case 14 -> readers();
+                case 15 -> changePolicy();
                 default -> tree.epochs.reclaim();
             }
         }
@@ -184,6 +186,17 @@ class TrunkPropertyTest {
             }
         }
 
+        private void changePolicy() {
+            TrunkPolicies[] all = TrunkPolicies.values();
+            TrunkPolicies policy = all[random.nextInt(all.length)];
+            Span span = random.nextBoolean() ? Span.ALL : new Span(null, History.bytes(key(random.nextInt(1, keySpace))));
+            switch (random.nextInt(3)) {
+                case 0 -> tree.trunk.usePolicy(policy);
+                case 1 -> tree.trunk.changePolicy(span, new Trunk.Heights(0, random.nextInt(3)), policy);
+                default -> tree.trunk.changePolicy(span, Trunk.Heights.ALL, null);
+            }
+        }
+
         private void readers() {
             switch (random.nextInt(4)) {
                 case 0 -> tree.snapshots.add(tree.history.lastSequence());
@@ -236,6 +249,7 @@ class TrunkPropertyTest {
             tree.snapshots.clear();
             tree.settle(Urge.NEEDED);
             check();
+            checkTiers(tree.trunk.version().root(), Span.ALL, new NodePolicies(tree.shape, tree.trunk.policy()));
             // Nodes wait with tombstones until those are a good part of what they hold, so one round may not be enough.
             for (int i = 0; i < DELETING_ROUNDS_MAX && !isEmpty(tree.trunk.version().root()); i++) {
                 tree.history.keys().forEach(tree::delete);
@@ -249,6 +263,20 @@ class TrunkPropertyTest {
             tree.releaseAll();
             assertEquals(0, tree.extents.allocatedCount(), "extents left behind");
             tree.close();
+        }
+
+        /** With nothing left to merge, no node has more runs that share keys than its policy allows. */
+        private static void checkTiers(TrunkNode node, Span span, NodePolicies policies) {
+            CompactionPolicy policy = policies.of(node);
+            int tiers = policy.tiers(node, span);
+            assertTrue(
+                    tiers <= policy.tiersMax(node),
+                    () -> tiers + " tiers, and " + policy.tiersMax(node) + " are allowed, of\n" + TreeText.of(node));
+            for (int p = 0; p < node.pivotCount(); p++) {
+                if (node.pivot(p).child() != null) {
+                    checkTiers(node.pivot(p).child(), node.pivotSpan(p, span), policies);
+                }
+            }
         }
 
         private static boolean isEmpty(TrunkNode root) {

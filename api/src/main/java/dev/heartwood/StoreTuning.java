@@ -1,0 +1,74 @@
+package dev.heartwood;
+
+import java.util.Objects;
+
+/**
+ * What of a store can be changed while it runs; see {@link KeyValueStore#tune}. Immutable, thread-safe. Made from the one in force:
+ *
+ * <pre>{@code
+ * store.tune(store.tuning().withCheckpointDistance(64));
+ * }</pre>
+ */
+public final class StoreTuning {
+    private final int checkpointDistance;
+    private final CompactionPolicyKind policy;
+
+    private StoreTuning(int checkpointDistance, CompactionPolicyKind policy) {
+        this.checkpointDistance = checkpointDistance;
+        this.policy = Objects.requireNonNull(policy, "policy");
+    }
+
+    /** What options say of it. */
+    public static StoreTuning of(StoreOptions options) {
+        return new StoreTuning(options.checkpointDistance(), options.policy());
+    }
+
+    /** Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. */
+    public int checkpointDistance() {
+        return checkpointDistance;
+    }
+
+    /**
+     * This tuning with another checkpoint distance, in memtables.
+     *
+     * @throws IllegalArgumentException when it is not within 1 to 1,024
+     */
+    public StoreTuning withCheckpointDistance(int memtables) {
+        return new StoreTuning(StoreOptions.checkDistance(memtables), policy);
+    }
+
+    /** How lazily the tree merges; see {@link StoreOptions#policy()}. */
+    public CompactionPolicyKind policy() {
+        return policy;
+    }
+
+    /** This tuning with another policy. What that wants merged is merged in the background. */
+    public StoreTuning withPolicy(CompactionPolicyKind newPolicy) {
+        return new StoreTuning(checkpointDistance, newPolicy);
+    }
+
+    /** The options with what this tuning says. */
+    public StoreOptions applyTo(StoreOptions options) {
+        return options.toBuilder()
+                .checkpointDistance(checkpointDistance)
+                .policy(policy)
+                .build();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof StoreTuning tuning
+                && tuning.checkpointDistance == checkpointDistance
+                && tuning.policy == policy;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(checkpointDistance, policy);
+    }
+
+    @Override
+    public String toString() {
+        return "checkpointDistance = " + checkpointDistance + ", policy = " + policy;
+    }
+}

@@ -1,0 +1,9 @@
+package dev.heartwood.engine.trunk;
+
+/** What is known of where keys will lie. */
+public enum KeySpread {
+    /** Nothing: loads may be sequential, and keys crowded. */
+    ANY,
+    /** Everywhere alike, now and later, as hashes do: no load has any locality, and leaves can be parted ahead of their data. */
+    EVEN
+}

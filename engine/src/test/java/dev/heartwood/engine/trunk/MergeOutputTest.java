@@ -1,0 +1,64 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.WriteMode;
+import org.junit.jupiter.api.Test;
+
+/** What a merge writes waits in the cache when it is likely to be merged again before the next checkpoint. */
+class MergeOutputTest {
+    private static final int RUNS_MAX = 8;
+
+    @Test
+    void smallMergesAreWrittenLateAndThoseThatOutliveTheDistanceBeforeTheOthers() {
+        try (TrunkFixture tree = tree(1 << 20)) {
+            CompactionPlan all = plan(tree, 0);
+            assertEquals(WriteMode.LASTING, mode(tree, all, all.inputBytes() - 1));
+            assertEquals(WriteMode.CACHED, mode(tree, all, all.inputBytes()));
+            CompactionPlan some = plan(tree, 1);
+            long life = some.inputBytes() * RUNS_MAX / 2;
+            assertEquals(WriteMode.LASTING, mode(tree, some, life - 1));
+            assertEquals(WriteMode.CACHED, mode(tree, some, life));
+        }
+    }
+
+    @Test
+    void bigMergesAreWrittenAtOnceUnlessTheyDieWithinTheDistance() {
+        try (TrunkFixture tree = tree(1)) {
+            CompactionPlan all = plan(tree, 0);
+            assertEquals(WriteMode.KEPT, mode(tree, all, all.inputBytes() - 1));
+            assertEquals(WriteMode.MERGED, mode(tree, all, all.inputBytes()));
+        }
+    }
+
+    @Test
+    void aFilterLivesAsLongAsItsRun() {
+        assertEquals(dev.heartwood.engine.filter.WriteMode.CACHED, MergeOutput.filterMode(WriteMode.CACHED));
+        assertEquals(dev.heartwood.engine.filter.WriteMode.CACHED, MergeOutput.filterMode(WriteMode.MERGED));
+        assertEquals(dev.heartwood.engine.filter.WriteMode.LASTING, MergeOutput.filterMode(WriteMode.LASTING));
+        assertEquals(dev.heartwood.engine.filter.WriteMode.LASTING, MergeOutput.filterMode(WriteMode.KEPT));
+    }
+
+    /** A leaf of three runs. */
+    private static TrunkFixture tree(long memtableBytes) {
+        TreeShape shape = new TreeShape(8, RUNS_MAX, memtableBytes, 1 << 22, 1 << 22);
+        TrunkFixture tree = new TrunkFixture(shape, TrunkPolicies.SIZE_TIERED, null);
+        for (int run = 0; run < 3; run++) {
+            for (int i = 0; i < 100; i++) {
+                tree.put("key" + i, "value" + run);
+            }
+            tree.pack();
+        }
+        return tree;
+    }
+
+    private static CompactionPlan plan(TrunkFixture tree, int runFrom) {
+        TrunkNode leaf = tree.trunk.version().root();
+        return new CompactionPlan(0, Span.ALL, leaf, 0, leaf.bundleCount(), runFrom, leaf.runCount());
+    }
+
+    private static WriteMode mode(TrunkFixture tree, CompactionPlan plan, long distanceBytes) {
+        return new MergeOutput(tree.storage, tree.trunk, () -> distanceBytes).mode(plan);
+    }
+}
