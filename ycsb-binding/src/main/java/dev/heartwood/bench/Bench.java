@@ -1,6 +1,5 @@
 package dev.heartwood.bench;
 
-import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.process.DataSet;
 import dev.heartwood.bench.process.EngineClient;
 import dev.heartwood.bench.process.EngineClient.EngineFailure;
@@ -17,7 +16,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * One run of the benchmark. Phase by phase and thread count by thread count, the engines take turns; who begins
- * changes from turn to turn. An engine that fails is left out of what follows.
+ * changes from turn to turn. An engine that fails is left out of what follows. Settings of one engine are run one after the other
+ * instead, since their number is not bounded by the memory of the machine then.
  */
 final class Bench {
     private final BenchOptions options;
@@ -45,14 +45,14 @@ final class Bench {
         Thread hook = Thread.ofPlatform().unstarted(() -> endInHaste(deleteAtEnd));
         Runtime.getRuntime().addShutdownHook(hook);
         try {
-            start();
-            int turn = 0;
-            for (Phase phase : options.phases) {
-                for (int threads : options.threads) {
-                    turn(phase, threads, turn++);
+            progress.plan(options);
+            if (options.comparesSettings()) {
+                for (Contestant contestant : options.contestants()) {
+                    run(List.of(contestant));
                 }
+            } else {
+                run(options.contestants());
             }
-            quit();
         } finally {
             Runtime.getRuntime().removeShutdownHook(hook);
             endInHaste(deleteAtEnd);
@@ -64,16 +64,24 @@ final class Bench {
         return results;
     }
 
-    private void start() throws IOException {
-        for (EngineKind kind : options.engines) {
+    private void run(List<Contestant> contestants) throws IOException, InterruptedException {
+        progress.size(contestants.getFirst().settings().records());
+        for (Contestant c : contestants) {
             try {
                 clients.add(EngineClient.start(
-                        kind, options.settings(kind), options.verification(), options.seed, progress::print));
+                        c.name(), c.kind(), c.settings(), options.verification(), options.seed, progress::print));
             } catch (EngineFailure e) {
                 fail(e);
             }
         }
-        progress.plan(options, clients.size());
+        int turn = 0;
+        for (Phase phase : options.phases) {
+            for (int threads : options.threads) {
+                turn(phase, threads, turn++);
+            }
+        }
+        quit();
+        clients.clear();
     }
 
     private void turn(Phase phase, int threads, int turn) throws IOException {
@@ -93,12 +101,17 @@ final class Bench {
     }
 
     private void measure(EngineClient client, Phase phase, int threads) throws IOException, EngineFailure {
-        progress.begin(client.kind(), phase, threads);
+        progress.begin(client.name(), phase, threads);
         PhaseResult result = client.run(phase, threads, options.seconds, progress::update);
         results.add(result);
         progress.end(result);
+        if (phase.startsEmpty() && !options.distances.isEmpty()) {
+            PhaseResult retuned = client.retune(1);
+            results.add(retuned);
+            progress.end(retuned);
+        }
         if (phase.mix().writes()) {
-            progress.beginSettling(client.kind(), phase);
+            progress.beginSettling(client.name(), phase);
             PhaseResult settled = client.settle();
             results.add(settled);
             progress.end(settled);

@@ -1,8 +1,10 @@
 package dev.heartwood.bench;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
@@ -10,11 +12,13 @@ import dev.heartwood.bench.process.EngineClient.Verification;
 import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.StringJoiner;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -85,10 +89,45 @@ final class BenchOptions {
     DeviceKind device = DeviceKind.AUTO;
 
     @Option(
+            names = "--order",
+            paramLabel = "ORDER",
+            description = "What orders Heartwood's keys: sorted or hashed, which has no scans. Default: sorted")
+    KeyOrder order = KeyOrder.SORTED;
+
+    @Option(
             names = "--option",
             paramLabel = "NAME=VALUE",
             description = "A further option of Heartwood, such as memtable=64m or policy=lazy_leveling; repeatable")
     Map<String, String> options = new LinkedHashMap<>();
+
+    @Option(
+            names = "--policies",
+            split = ",",
+            paramLabel = "POLICY",
+            description = "Compares Heartwood under these policies, one after the other: ${COMPLETION-CANDIDATES}")
+    List<CompactionPolicyKind> policies = List.of();
+
+    @Option(
+            names = "--distances",
+            split = ",",
+            paramLabel = "N",
+            description = "Compares Heartwood under these checkpoint distances, each with every policy. After a load the "
+                    + "store is tuned back to 1, timed, before anything else is run")
+    List<Integer> distances = List.of();
+
+    @Option(
+            names = "--sizes",
+            split = ",",
+            paramLabel = "N",
+            description = "Compares Heartwood with so many records each, instead of --records")
+    List<Count> sizes = List.of();
+
+    @Option(
+            names = "--shares",
+            split = ",",
+            paramLabel = "PERCENT",
+            description = "Compares Heartwood with memory for so much of the data each, instead of --memory")
+    List<Integer> shares = List.of();
 
     @Option(
             names = "--dir",
@@ -132,6 +171,11 @@ final class BenchOptions {
             }
         }
 
+        /** With a unit where there is one, for a name. */
+        String inMillions() {
+            return value % 1_000_000 == 0 ? value / 1_000_000 + "m" : value % 1000 == 0 ? value / 1000 + "k" : toString();
+        }
+
         @Override
         public String toString() {
             return Long.toString(value);
@@ -145,21 +189,100 @@ final class BenchOptions {
      */
     void check() {
         within("--records", records.value(), 1, RECORDS_MAX);
+        sizes.forEach(size -> within("--sizes", size.value(), 1, RECORDS_MAX));
+        shares.forEach(share -> within("--shares", share, 1, 1000));
         within("--key-bytes", keyBytes, KeySpace.KEY_BYTES_MIN, 4096);
         within("--value-bytes", valueBytes, 1, 1 << 20);
         within("--seconds", seconds, 1, 86_400);
         threads.forEach(t -> within("--threads", t, 1, THREADS_MAX));
-        if (records.value() > new KeySpace(keyBytes).recordsMax()) {
-            throw new IllegalArgumentException("--key-bytes " + keyBytes + " is too short for " + records + " records");
+        for (Count count : sizes.isEmpty() ? List.of(records) : sizes) {
+            if (count.value() > new KeySpace(keyBytes).recordsMax()) {
+                throw new IllegalArgumentException("--key-bytes " + keyBytes + " is too short for " + count + " records");
+            }
         }
         if (new HashSet<>(engines).size() < engines.size()) {
             throw new IllegalArgumentException("--engines names an engine twice: " + engines);
         }
+        if (order == KeyOrder.HASHED && phases.stream().anyMatch(phase -> phase.mix().scans() > 0)) {
+            throw new IllegalArgumentException("--order hashed has no scans: name --phases without scan, scanlong and E");
+        }
         if (engines.contains(EngineKind.LMDB) && keyBytes > 511) {
             throw new IllegalArgumentException("--key-bytes " + keyBytes + " is above LMDB's limit of 511");
         }
-        StoreOptions.Builder builder = StoreOptions.builder().memory(new ByteSize(memoryBytes()));
+        if (comparesSettings() && !engines.equals(List.of(EngineKind.HEARTWOOD))) {
+            throw new IllegalArgumentException(
+                    "--policies, --distances, --sizes and --shares are Heartwood's, not for --engines " + engines);
+        }
+        if (memory != null && !shares.isEmpty()) {
+            throw new IllegalArgumentException("--memory and --shares both say how much memory there is");
+        }
+        requireDifferent("--policies", policies);
+        requireDifferent("--distances", distances);
+        requireDifferent("--sizes", sizes);
+        requireDifferent("--shares", shares);
+        for (Contestant contestant : contestants()) {
+            StoreOptions.Builder builder = StoreOptions.builder()
+                    .memory(new ByteSize(contestant.settings().memoryBytes()));
+            contestant.settings().options().forEach(builder::set);
+        }
+    }
+
+    private static void requireDifferent(String name, List<?> values) {
+        if (new HashSet<>(values).size() < values.size()) {
+            throw new IllegalArgumentException(name + " names something twice: " + values);
+        }
+    }
+
+    /** Whether settings of Heartwood are compared, instead of engines. */
+    boolean comparesSettings() {
+        return !policies.isEmpty() || !distances.isEmpty() || !sizes.isEmpty() || !shares.isEmpty();
+    }
+
+    /** All that are compared, in the order given. */
+    List<Contestant> contestants() {
+        if (!comparesSettings()) {
+            return engines.stream()
+                    .map(kind -> new Contestant(kind.toString(), kind, settings(kind)))
+                    .toList();
+        }
+        StoreOptions given = storeOptions(options);
+        List<Contestant> all = new ArrayList<>();
+        for (CompactionPolicyKind policy : policies.isEmpty() ? List.of(given.policy()) : policies) {
+            for (int distance : distances.isEmpty() ? List.of(given.checkpointDistance()) : distances) {
+                for (Count count : sizes.isEmpty() ? List.of(records) : sizes) {
+                    if (shares.isEmpty()) {
+                        all.add(contestant(policy, distance, count, 0));
+                    }
+                    shares.forEach(share -> all.add(contestant(policy, distance, count, share)));
+                }
+            }
+        }
+        return all;
+    }
+
+    /** @param share of the memory in the data, in percent; 0 for what {@code --memory} says */
+    private Contestant contestant(CompactionPolicyKind policy, int distance, Count count, int share) {
+        Map<String, String> chosen = new LinkedHashMap<>(options);
+        StringJoiner name = new StringJoiner("-");
+        if (!policies.isEmpty() || !distances.isEmpty()) {
+            chosen.put("policy", policy.name());
+            chosen.put("checkpointDistance", Integer.toString(distance));
+            name.add(policy.name().toLowerCase(Locale.ROOT)).add(Integer.toString(distance));
+        }
+        if (!sizes.isEmpty()) {
+            name.add(count.inMillions());
+        }
+        if (share > 0) {
+            name.add(share + "pc");
+        }
+        long bytes = share == 0 ? memoryBytes(count.value()) : Math.max(MEMORY_BYTES_DEFAULT_MIN, rawBytes(count.value()) * share / 100);
+        return new Contestant(name.toString(), EngineKind.HEARTWOOD, settings(name.toString(), chosen, count.value(), bytes));
+    }
+
+    private static StoreOptions storeOptions(Map<String, String> options) {
+        StoreOptions.Builder builder = StoreOptions.builder();
         options.forEach(builder::set);
+        return builder.build();
     }
 
     private static void within(String name, long value, long min, long max) {
@@ -169,11 +292,19 @@ final class BenchOptions {
     }
 
     long memoryBytes() {
+        return memoryBytes(records.value());
+    }
+
+    private long memoryBytes(long count) {
         if (memory != null) {
             return memory.bytes();
         }
-        long tenth = records.value() * (keyBytes + valueBytes) / 10;
+        long tenth = rawBytes(count) / 10;
         return Math.max(MEMORY_BYTES_DEFAULT_MIN, tenth + (1 << 20) - 1 >> 20 << 20);
+    }
+
+    private long rawBytes(long count) {
+        return count * (keyBytes + valueBytes);
     }
 
     Path directory() {
@@ -187,14 +318,22 @@ final class BenchOptions {
     }
 
     EngineSettings settings(EngineKind kind) {
+        return settings(kind.toString(), options, records.value(), memoryBytes());
+    }
+
+    private EngineSettings settings(String name, Map<String, String> chosen, long count, long bytes) {
+        Map<String, String> all = new LinkedHashMap<>(chosen);
+        if (order != KeyOrder.SORTED) {
+            all.put("keyOrder", order.name());
+        }
         return new EngineSettings(
-                directory().resolve(kind.toString()),
-                records.value(),
+                directory().resolve(name),
+                count,
                 keyBytes,
                 valueBytes,
-                memoryBytes(),
+                bytes,
                 durability,
                 device,
-                options);
+                all);
     }
 }

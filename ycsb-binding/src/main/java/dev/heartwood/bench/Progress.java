@@ -1,6 +1,5 @@
 package dev.heartwood.bench;
 
-import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.process.PhaseResult;
 import dev.heartwood.bench.report.Numbers;
 import dev.heartwood.bench.workload.Phase;
@@ -39,10 +38,10 @@ final class Progress {
     }
 
     /** What is to come. */
-    synchronized void plan(BenchOptions options, int engines) {
+    synchronized void plan(BenchOptions options) {
         records = options.records.value();
         seconds = options.seconds;
-        int turns = engines * options.threads.size();
+        int turns = options.contestants().size() * options.threads.size();
         steps = turns * options.phases.size();
         recordSteps = turns
                 * (int) options.phases.stream()
@@ -51,7 +50,12 @@ final class Progress {
         timedSteps = steps - recordSteps;
     }
 
-    synchronized void begin(EngineKind engine, Phase phase, int threads) {
+    /** The stores that are measured next hold so many records. */
+    synchronized void size(long count) {
+        records = count;
+    }
+
+    synchronized void begin(String engine, Phase phase, int threads) {
         this.phase = phase;
         step++;
         label = String.format(
@@ -67,7 +71,7 @@ final class Progress {
         show(label);
     }
 
-    synchronized void beginSettling(EngineKind engine, Phase phase) {
+    synchronized void beginSettling(String engine, Phase phase) {
         show(String.format(Locale.ROOT, "[%d/%d] %-10s %-9s settling", step, steps, phase, engine));
     }
 
@@ -93,7 +97,7 @@ final class Progress {
     }
 
     synchronized void end(PhaseResult result) {
-        if (!result.isSettling()) {
+        if (result.isPhase()) {
             if (phase.extent() == Phase.Extent.EVERY_RECORD) {
                 recordSteps--;
                 recordRate = result.operationsPerSecond();
@@ -101,11 +105,12 @@ final class Progress {
                 timedSteps--;
             }
         }
-        if (result.isSettling()) {
+        if (!result.isPhase()) {
             print(String.format(
                     Locale.ROOT,
-                    "%s  settled in %.1f s, %s",
+                    "%s  %s in %.1f s, %s",
                     label,
+                    result.isSettling() ? "settled" : "tuned back",
                     result.seconds(),
                     Numbers.bytes(result.storage().bytesWritten())));
         } else {

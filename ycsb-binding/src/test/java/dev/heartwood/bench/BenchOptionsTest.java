@@ -73,6 +73,44 @@ class BenchOptionsTest {
         assertEquals(16 << 20, parse("--records", "10k").memoryBytes());
     }
 
+    @Test
+    void everyPolicyMeetsEveryDistance() {
+        BenchOptions options = parse("--policies", "size_tiered,lazy_leveling", "--distances", "1,64", "--dir", "d");
+        options.check();
+        assertEquals(
+                List.of("size_tiered-1", "size_tiered-64", "lazy_leveling-1", "lazy_leveling-64"),
+                options.contestants().stream().map(Contestant::name).toList());
+        Contestant last = options.contestants().getLast();
+        assertEquals("64", last.settings().options().get("checkpointDistance"));
+        assertEquals("LAZY_LEVELING", last.settings().options().get("policy"));
+        assertTrue(last.settings().directory().endsWith("d/lazy_leveling-64"));
+        List<Contestant> distances = parse("--distances", "2", "--option", "policy=lazy_leveling").contestants();
+        assertEquals("lazy_leveling-2", distances.getFirst().name());
+        assertEquals(1, distances.size());
+    }
+
+    @Test
+    void everySizeMeetsEveryShareOfMemory() {
+        BenchOptions options = parse("--sizes", "500k,10m", "--shares", "2,50");
+        options.check();
+        List<Contestant> all = options.contestants();
+        assertEquals(
+                List.of("500k-2pc", "500k-50pc", "10m-2pc", "10m-50pc"),
+                all.stream().map(Contestant::name).toList());
+        assertEquals(500_000, all.getFirst().settings().records());
+        assertEquals(16 << 20, all.getFirst().settings().memoryBytes(), "no less than a store works with");
+        assertEquals(620_000_000, all.getLast().settings().memoryBytes());
+        assertEquals(List.of("1m"), parse("--sizes", "1m").contestants().stream().map(Contestant::name).toList());
+    }
+
+    @Test
+    void hashedKeysAreAnOptionOfTheStore() {
+        BenchOptions options = parse("--order", "hashed", "--phases", "load,read,A");
+        options.check();
+        assertEquals("HASHED", options.settings(EngineKind.HEARTWOOD).options().get("keyOrder"));
+        assertEquals(null, parse().settings(EngineKind.HEARTWOOD).options().get("keyOrder"));
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -84,8 +122,15 @@ class BenchOptionsTest {
                 "--records 3g | --records 3000000000 is not within",
                 "--records 1m --key-bytes 9 | --key-bytes 9 is too short for 1000000 records",
                 "--key-bytes 5 | --key-bytes 5 is not within",
+                "--order hashed | --order hashed has no scans",
+                "--order hashed --phases load,scan | --order hashed has no scans",
                 "--key-bytes 600 --engines lmdb | above LMDB's limit",
                 "--value-bytes 0 | --value-bytes 0 is not within",
+                "--sizes 1m,0 | --sizes 0 is not within",
+                "--shares 0 | --shares 0 is not within",
+                "--shares 10,10 | --shares names something twice",
+                "--shares 10 --memory 64m | both say how much memory",
+                "--sizes 1m --engines rocksdb | are Heartwood's",
                 "--memory lots | not a size",
                 "--memory 1m | below the least",
                 "--threads 0 | --threads 0 is not within",
@@ -96,6 +141,11 @@ class BenchOptionsTest {
                 "--device tape | expected one of",
                 "--option fanout=99 | fanout 99 is not within",
                 "--option colour=red | there is no option 'colour'",
+                "--policies none_at_all | expected one of [SIZE_TIERED",
+                "--policies size_tiered,size_tiered | names something twice",
+                "--policies size_tiered --engines lmdb | Heartwood's",
+                "--distances 0 | checkpointDistance 0 is not within",
+                "--distances 4,4 | names something twice",
                 "--frobnicate | --frobnicate",
                 "stray | stray",
             })
@@ -111,7 +161,7 @@ class BenchOptionsTest {
     void helpTellsEveryOption() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         assertEquals(0, Main.run(new String[] {"--help"}, new PrintStream(out), System.err));
-        for (String option : List.of("--engines", "--records", "--verify", "--html", "--device", "--seed")) {
+        for (String option : List.of("--engines", "--records", "--verify", "--html", "--device", "--seed", "LAZY_LEVELING")) {
             assertTrue(out.toString().contains(option), option);
         }
     }

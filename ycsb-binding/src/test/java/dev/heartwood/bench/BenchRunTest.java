@@ -99,6 +99,40 @@ class BenchRunTest {
     }
 
     @Test
+    @SuppressWarnings("unchecked")
+    void comparesPoliciesAndDistances() throws IOException {
+        Path json = directory.resolve("result.json");
+        Path html = directory.resolve("result.html");
+        int code = bench(
+                "--policies",
+                "size_tiered,lazy_leveling",
+                "--distances",
+                "1,8",
+                "--records",
+                "5k",
+                "--seconds",
+                "1",
+                "--phases",
+                "load,read",
+                "--verify",
+                "--dir",
+                directory.resolve("stores").toString(),
+                "--json",
+                json.toString(),
+                "--html",
+                html.toString());
+        assertEquals(0, code, errors.toString());
+        Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
+        assertEquals(4 * 4, results.length, "load, tuned back, settled, read; under two policies and two distances");
+        assertEquals("lazy_leveling-8", results[12].get("engine"));
+        assertEquals("load-retune", results[13].get("phase"));
+        String page = Files.readString(html);
+        assertTrue(page.contains("Reads, writes, memory and space") && page.contains("write cost"), page);
+        assertTrue(page.contains("tuning back") && page.contains(".engine-size_tiered-8 {"), page);
+        assertTrue(out.toString().contains("tuned back"), out.toString());
+    }
+
+    @Test
     void phasesWithoutRecordsSaySo() {
         int code = bench(
                 "--engines",

@@ -24,6 +24,16 @@ public interface Engine extends AutoCloseable {
     /** Waits until all work that earlier writes have caused is done and on the device. */
     void settle() throws InterruptedException;
 
+    /**
+     * Changes how many memtables there are between two checkpoints, and waits until nothing is left unwritten that was kept for the
+     * distance before.
+     *
+     * @throws IllegalStateException when the engine has no such setting
+     */
+    default void retune(int distance) {
+        throw new IllegalStateException("it has no checkpoint distance");
+    }
+
     /** What the engine tells about itself, for people to read; empty when it tells nothing. */
     String describe();
 

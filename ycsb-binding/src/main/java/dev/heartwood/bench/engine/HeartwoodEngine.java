@@ -48,6 +48,12 @@ final class HeartwoodEngine implements Engine {
     }
 
     @Override
+    public void retune(int distance) {
+        store.tune(store.tuning().withCheckpointDistance(distance));
+        store.checkpoint();
+    }
+
+    @Override
     public String describe() {
         return store.stats().toString().replace(", ", "\n  ");
     }

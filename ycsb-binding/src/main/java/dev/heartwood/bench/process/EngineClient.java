@@ -27,14 +27,14 @@ public final class EngineClient implements AutoCloseable {
 
     private static final long QUIT_MINUTES_MAX = 10;
 
-    private final EngineKind kind;
+    private final String name;
     private final Process process;
     private final PrintStream commands;
     private final BufferedReader answers;
     private final Thread errors;
 
-    private EngineClient(EngineKind kind, Process process, Consumer<String> log) {
-        this.kind = kind;
+    private EngineClient(String name, Process process, Consumer<String> log) {
+        this.name = name;
         this.process = process;
         commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
         answers = process.inputReader(StandardCharsets.UTF_8);
@@ -44,7 +44,7 @@ public final class EngineClient implements AutoCloseable {
     private void relay(BufferedReader lines, Consumer<String> log) {
         try {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                log.accept(kind + ": " + line);
+                log.accept(name + ": " + line);
             }
         } catch (IOException killed) {
             // The stream closes under its reader when the process is killed; there is nothing more to relay.
@@ -55,12 +55,18 @@ public final class EngineClient implements AutoCloseable {
     /**
      * Starts a process.
      *
+     * @param name what the results call it
      * @param verify whether every byte that is read is to be checked, or its length only
      * @param log shown what the process prints
      * @throws EngineFailure when it does not come up
      */
     public static EngineClient start(
-            EngineKind kind, EngineSettings settings, Verification verify, long seed, Consumer<String> log)
+            String name,
+            EngineKind kind,
+            EngineSettings settings,
+            Verification verify,
+            long seed,
+            Consumer<String> log)
             throws IOException, EngineFailure {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -74,7 +80,7 @@ public final class EngineClient implements AutoCloseable {
         command.add(verify == Verification.ON ? "EVERYTHING" : "LENGTH");
         command.add(Long.toString(seed));
         command.addAll(settings.toArguments());
-        EngineClient client = new EngineClient(kind, new ProcessBuilder(command).start(), log);
+        EngineClient client = new EngineClient(name, new ProcessBuilder(command).start(), log);
         client.await("ready", operations -> {}, line -> {});
         return client;
     }
@@ -93,22 +99,28 @@ public final class EngineClient implements AutoCloseable {
         OFF
     }
 
-    /** The engine at the other end. */
-    public EngineKind kind() {
-        return kind;
+    /** What the results call the engine at the other end. */
+    public String name() {
+        return name;
     }
 
     /** Runs a phase; {@code progress} is told the operations completed so far. */
     public PhaseResult run(Phase phase, int threads, int seconds, LongConsumer progress)
             throws IOException, EngineFailure {
         commands.println("run " + phase + " " + threads + " " + seconds);
-        return PhaseResult.parse(await("result", progress, line -> {}));
+        return PhaseResult.parse(await("result", progress, line -> {})).named(name);
     }
 
     /** Lets the engine finish the work that the last phase has caused. */
     public PhaseResult settle() throws IOException, EngineFailure {
         commands.println("settle");
-        return PhaseResult.parse(await("result", operations -> {}, line -> {}));
+        return PhaseResult.parse(await("result", operations -> {}, line -> {})).named(name);
+    }
+
+    /** Sets another checkpoint distance, in memtables, and waits until nothing of the one before is left. */
+    public PhaseResult retune(int distance) throws IOException, EngineFailure {
+        commands.println("retune " + distance);
+        return PhaseResult.parse(await("result", operations -> {}, line -> {})).named(name);
     }
 
     /** What the engine tells about itself. */
@@ -132,16 +144,16 @@ public final class EngineClient implements AutoCloseable {
             switch (word) {
                 case "progress" -> progress.accept(Long.parseLong(rest));
                 case "text" -> text.accept(rest);
-                case "error" -> throw new EngineFailure(kind + ": " + rest);
+                case "error" -> throw new EngineFailure(name + ": " + rest);
                 default -> {
                     if (word.equals(kindOfAnswer)) {
                         return rest;
                     }
-                    throw new EngineFailure(kind + ": expected '" + kindOfAnswer + "' and got '" + answer + "'");
+                    throw new EngineFailure(name + ": expected '" + kindOfAnswer + "' and got '" + answer + "'");
                 }
             }
         }
-        throw new EngineFailure(kind + ": its process ended" + exitCode());
+        throw new EngineFailure(name + ": its process ended" + exitCode());
     }
 
     private String exitCode() {

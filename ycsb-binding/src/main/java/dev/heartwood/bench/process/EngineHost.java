@@ -27,8 +27,10 @@ final class EngineHost implements AutoCloseable {
     private Engine engine;
     private EngineSettings open;
     private InsertSequence inserts;
-    /** The result of the last phase, which a settling is added to. */
+    /** The result of the last phase, which what is done after it is added to. */
     private PhaseResult last;
+    /** Bytes written by the last phase and what was done after it. */
+    private long written;
     /** Bytes of keys and values that the last phase wrote. */
     private long userBytesWritten;
 
@@ -61,6 +63,7 @@ final class EngineHost implements AutoCloseable {
         DataSet data = new DataSet(open);
         data.note(inserts.written());
         last = result(phase.toString(), threads, run, before, after, data.diskBytes(), task.records);
+        written = last.storage().bytesWritten();
         return last;
     }
 
@@ -95,16 +98,31 @@ final class EngineHost implements AutoCloseable {
 
     /** Waits until the work that the last phase has caused is done. */
     PhaseResult settle() throws InterruptedException {
+        return after(PhaseResult.SETTLE_SUFFIX, engine::settle);
+    }
+
+    /** Sets another checkpoint distance and waits until nothing of the one before is left. */
+    PhaseResult retune(int distance) throws InterruptedException {
+        return after(PhaseResult.RETUNE_SUFFIX, () -> engine.retune(distance));
+    }
+
+    /** What is done after a phase. */
+    private interface Aftermath {
+        void run() throws InterruptedException;
+    }
+
+    private PhaseResult after(String suffix, Aftermath aftermath) throws InterruptedException {
         ProcessCounters.resetPeak();
         ProcessCounters before = ProcessCounters.now();
         long begin = System.nanoTime();
-        engine.settle();
+        aftermath.run();
         double seconds = (System.nanoTime() - begin) / 1e9;
         ProcessCounters after = ProcessCounters.now();
-        long written = after.bytesWritten() - before.bytesWritten();
+        long writtenNow = after.bytesWritten() - before.bytesWritten();
+        written += writtenNow;
         return new PhaseResult(
                 kind.toString(),
-                last.phase() + PhaseResult.SETTLE_SUFFIX,
+                last.phase() + suffix,
                 last.threads(),
                 last.records(),
                 0,
@@ -112,10 +130,8 @@ final class EngineHost implements AutoCloseable {
                 PhaseResult.Latency.NONE,
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
-                        written,
-                        userBytesWritten == 0
-                                ? 0
-                                : (double) (last.storage().bytesWritten() + written) / userBytesWritten,
+                        writtenNow,
+                        userBytesWritten == 0 ? 0 : (double) written / userBytesWritten,
                         new DataSet(open).diskBytes()),
                 new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
                 0,

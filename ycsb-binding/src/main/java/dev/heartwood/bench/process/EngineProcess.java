@@ -72,6 +72,7 @@ public final class EngineProcess {
                 say("result " + result.toLine());
             }
             case "settle" -> say("result " + host.settle().toLine());
+            case "retune" -> say("result " + host.retune(Integer.parseInt(words[1])).toLine());
             case "describe" -> {
                 host.describe().lines().forEach(line -> say("text " + line));
                 say("done");

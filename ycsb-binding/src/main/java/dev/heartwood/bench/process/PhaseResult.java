@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
  * What came of one phase on one engine.
  *
  * @param engine the engine's name
- * @param phase the phase's name, with "-settle" appended for the settling after it
+ * @param phase the phase's name, with "-settle" or "-retune" appended for what is done after it
  * @param threads threads that drove it
  * @param records records in the store when it began, or that it loaded
  * @param operations operations completed
@@ -36,6 +36,9 @@ public record PhaseResult(
         Series progress) {
     /** Appended to the name of a phase for the settling after it. */
     public static final String SETTLE_SUFFIX = "-settle";
+
+    /** Appended to the name of a phase for the change of the checkpoint distance after it. */
+    public static final String RETUNE_SUFFIX = "-retune";
 
     /** Percentiles in microseconds. */
     public record Latency(double p50Micros, double p99Micros, double p999Micros, double maxMicros) {
@@ -97,6 +100,18 @@ public record PhaseResult(
     /** Whether this is the settling after a phase. */
     public boolean isSettling() {
         return phase.endsWith(SETTLE_SUFFIX);
+    }
+
+    /** Whether this is a phase itself, and nothing done after one. */
+    public boolean isPhase() {
+        return !isSettling() && !phase.endsWith(RETUNE_SUFFIX);
+    }
+
+    /** The same under another name of the engine. */
+    PhaseResult named(String name) {
+        return new PhaseResult(
+                name, phase, threads, records, operations, seconds, latency, storage, memory, scannedRecords, faults,
+                progress);
     }
 
     /** The result as one line of {@code name=value} words. */

@@ -9,10 +9,10 @@ import java.util.stream.Collectors;
 
 /** Orders results by phase, and sets those of one engine against those of another. */
 record Comparison(List<PhaseResult> results) {
-    /** The phases in the order they were run, settling not among them. */
+    /** The phases in the order they were run, what was done after them not among them. */
     Set<String> phases() {
         return results.stream()
-                .filter(r -> !r.isSettling())
+                .filter(PhaseResult::isPhase)
                 .map(PhaseResult::phase)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }
@@ -35,8 +35,17 @@ record Comparison(List<PhaseResult> results) {
 
     /** The settling after a result, when there was one. */
     Optional<PhaseResult> settlingAfter(PhaseResult result) {
+        return after(result, PhaseResult.SETTLE_SUFFIX);
+    }
+
+    /** The change of the checkpoint distance after a result, when there was one. */
+    Optional<PhaseResult> retuningAfter(PhaseResult result) {
+        return after(result, PhaseResult.RETUNE_SUFFIX);
+    }
+
+    private Optional<PhaseResult> after(PhaseResult result, String suffix) {
         return results.stream()
-                .filter(r -> r.phase().equals(result.phase() + PhaseResult.SETTLE_SUFFIX)
+                .filter(r -> r.phase().equals(result.phase() + suffix)
                         && r.engine().equals(result.engine())
                         && r.threads() == result.threads())
                 .findFirst();

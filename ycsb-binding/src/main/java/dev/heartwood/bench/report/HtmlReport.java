@@ -31,6 +31,7 @@ public final class HtmlReport {
         body.append("<section><h2>Operations per second</h2>\n")
                 .append(overview())
                 .append("</section>\n");
+        body.append(tradeoff());
         for (String phase : comparison.phases()) {
             body.append(section(phase));
         }
@@ -47,7 +48,7 @@ public final class HtmlReport {
                 <body>
                 %s</body>
                 </html>
-                """.formatted(PageStyle.CSS, body);
+                """.formatted(PageStyle.of(comparison.engines()), body);
     }
 
     private String factsTable() {
@@ -68,6 +69,18 @@ public final class HtmlReport {
         return comparison.engines().stream()
                 .map(e -> "<span><i class=\"engine-" + e + "\"></i>" + escape(e) + "</span>")
                 .collect(Collectors.joining("", "<p class=\"legend\">", "</p>\n"));
+    }
+
+    private String tradeoff() {
+        List<Tradeoff.Chart> charts = new Tradeoff(comparison).charts();
+        return charts.isEmpty()
+                ? ""
+                : charts.stream()
+                        .map(chart -> figure(chart.caption(), chart.svg()))
+                        .collect(Collectors.joining(
+                                "",
+                                "<section><h2>Reads, writes, memory and space</h2><div class=\"charts\">",
+                                "</div></section>\n"));
     }
 
     private String overview() {

@@ -1,8 +1,10 @@
 package dev.heartwood.bench.report;
 
+import java.util.Set;
+
 /** The style of the page; light or dark as the reader's system is. */
 final class PageStyle {
-    static final String CSS = """
+    private static final String CSS = """
             :root { color-scheme: light dark; --ink: #1d232a; --dim: #66707c; --line: #d9dee4; --ground: #fff;
               --heartwood: #1f8a5b; --rocksdb: #c9822b; --lmdb: #3b7dd8; --mvstore: #8b62c9; }
             @media (prefers-color-scheme: dark) { :root { --ink: #e3e7ec; --dim: #98a3b0; --line: #333b45;
@@ -38,4 +40,17 @@ final class PageStyle {
             """;
 
     private PageStyle() {}
+
+    /** The style of a page about these, each with a colour: engines one of their own, settings from around the circle. */
+    static String of(Set<String> names) {
+        StringBuilder css = new StringBuilder(CSS);
+        int number = 0;
+        for (String name : names) {
+            if (!CSS.contains(".engine-" + name + " ")) {
+                String colour = "hsl(" + 360 * number++ / names.size() + " 55% 48%)";
+                css.append(String.format(".engine-%1$s { fill: %2$s; stroke: %2$s; background: %2$s; }%n", name, colour));
+            }
+        }
+        return css.toString();
+    }
 }

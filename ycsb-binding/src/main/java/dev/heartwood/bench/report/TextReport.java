@@ -47,7 +47,8 @@ public final class TextReport {
         rows.add(header(scans, faults));
         for (PhaseResult result : results) {
             rows.add(row(result, scans, faults));
-            comparison.settlingAfter(result).ifPresent(settling -> rows.add(settlingRow(settling)));
+            comparison.retuningAfter(result).ifPresent(retuning -> rows.add(afterRow("  tuned back", retuning)));
+            comparison.settlingAfter(result).ifPresent(settling -> rows.add(afterRow("  settled", settling)));
         }
         return rows;
     }
@@ -93,10 +94,10 @@ public final class TextReport {
         return row;
     }
 
-    private static List<String> settlingRow(PhaseResult settling) {
+    private static List<String> afterRow(String what, PhaseResult after) {
         List<String> row = new ArrayList<>(
-                List.of("  settled", "", String.format(Locale.ROOT, "%.1f s", settling.seconds()), "", "", "", ""));
-        row.addAll(storage(settling));
+                List.of(what, "", String.format(Locale.ROOT, "%.1f s", after.seconds()), "", "", "", ""));
+        row.addAll(storage(after));
         return row;
     }
 

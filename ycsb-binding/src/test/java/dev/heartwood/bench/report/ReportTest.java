@@ -37,6 +37,16 @@ class ReportTest {
     }
 
     @Test
+    void whatIsPaidForReadsWritesMemoryAndSpaceStandsSideBySide() {
+        List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(results)).charts();
+        String write = charts.getFirst().svg();
+        assertTrue(write.contains("1.20") && write.contains("4.40"), write);
+        List<String> captions = charts.stream().map(Tradeoff.Chart::caption).toList();
+        assertEquals(6, captions.size(), captions.toString());
+        assertEquals(List.of(), new Tradeoff(new Comparison(results.subList(0, 2))).charts());
+    }
+
+    @Test
     void numbersReadWell() {
         assertEquals("0", Numbers.count(0));
         assertEquals("0.50", Numbers.count(0.5));
