@@ -20,6 +20,9 @@ public final class CrashCampaign {
         /** Opens the store on a machine; closing it closes everything that was opened. */
         KeyValueStore open(SimulatedMachine machine);
 
+        /** What is done to the store beside the history, before a step of it. */
+        default void beforeStep(KeyValueStore store, int step) {}
+
         /** Checks the closed store on a machine as a whole; throws when something is wrong. */
         void verify(SimulatedMachine machine);
     }
@@ -63,6 +66,7 @@ public final class CrashCampaign {
         });
         try (KeyValueStore store = subject.open(machine)) {
             for (int i = 0; i < steps; i++) {
+                subject.beforeStep(store, i);
                 history.advance(store);
                 if (i % Math.max(1, steps / IMAGES) == 0) {
                     machine.locked(() -> images.add(image(machine, kind)));

@@ -4,6 +4,7 @@ import static dev.heartwood.testkit.DifferentialRun.check;
 import static dev.heartwood.testkit.DifferentialRun.expectValue;
 
 import dev.heartwood.Cursor;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.testkit.TreeStore.Bug;
 import java.lang.foreign.Arena;
@@ -15,9 +16,11 @@ import java.util.random.RandomGenerator;
 final class CursorCheck implements AutoCloseable {
     private final Cursor cursor;
     private final TreeCursor expected;
+    private final KeyOrder order;
 
-    CursorCheck(Cursor cursor, NavigableMap<byte[], byte[]> contents, KeyRange range) {
-        TreeMap<byte[], byte[]> within = Model.newMap();
+    CursorCheck(Cursor cursor, NavigableMap<byte[], byte[]> contents, KeyRange range, KeyOrder order) {
+        this.order = order;
+        TreeMap<byte[], byte[]> within = KeyComparator.newMap(order);
         contents.forEach((key, value) -> {
             if (range.contains(key)) {
                 within.put(key, value);
@@ -34,6 +37,10 @@ final class CursorCheck implements AutoCloseable {
     /** One random move; {@code key} is where to seek. */
     void move(byte[] key, RandomGenerator random) {
         int move = random.nextInt(11);
+        if (order == KeyOrder.HASHED && move >= 2 && move <= 5) {
+            refuseToSeek(key, move < 4);
+            return;
+        }
         switch (move) {
             case 0 -> compare("first", cursor.first(), expected.first());
             case 1 -> compare("last", cursor.last(), expected.last());
@@ -53,6 +60,19 @@ final class CursorCheck implements AutoCloseable {
             case 6, 7, 8 -> compare("next", cursor.next(), expected.next());
             default -> compare("previous", cursor.previous(), expected.previous());
         }
+    }
+
+    /** A cursor of a store without order refuses and stays where it is. */
+    private void refuseToSeek(byte[] key, boolean forwards) {
+        boolean stood = cursor.valid();
+        DifferentialRun.expectUnordered("a seek", () -> {
+            if (forwards) {
+                cursor.seek(key);
+            } else {
+                cursor.seekBackwards(key);
+            }
+        });
+        check(cursor.valid() == stood, () -> "after a refused seek valid() is " + cursor.valid());
     }
 
     /** From one end to the other, either way, turning round now and then. */

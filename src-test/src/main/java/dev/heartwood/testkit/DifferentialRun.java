@@ -1,12 +1,18 @@
 package dev.heartwood.testkit;
 
 import dev.heartwood.ClosedException;
+import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
+import dev.heartwood.StoreTuning;
+import dev.heartwood.UnorderedStoreException;
 import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.store.StorePolicies;
+import dev.heartwood.engine.trunk.Trunk.Heights;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -14,6 +20,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.random.RandomGenerator;
@@ -22,6 +29,7 @@ import java.util.random.RandomGenerator;
 final class DifferentialRun implements AutoCloseable {
     private static final int VIEWS_MAX = 4;
     private static final Durability[] LEVELS = Durability.values();
+    private static final CompactionPolicyKind[] POLICIES = CompactionPolicyKind.values();
 
     /** Leaks are made on purpose here; their reports would fill the log. Held, because a logger that is not forgets its level. */
     private static final Logger ENGINE_LOGGER = Logger.getLogger("dev.heartwood");
@@ -31,6 +39,7 @@ final class DifferentialRun implements AutoCloseable {
     private final StoreHost host;
     private final KeySpace space;
     private final Model model = new Model(new TailMergeOperator());
+    private final byte[][] lately = new byte[8][];
     private final List<View> views = new ArrayList<>();
     private final List<CursorCheck> cursors = new ArrayList<>();
     private KeyValueStore store;
@@ -49,7 +58,7 @@ final class DifferentialRun implements AutoCloseable {
             case DELETE -> writeOne(Write.Kind.DELETE, random);
             case MERGE -> writeOne(Write.Kind.MERGE, random);
             case BATCH -> writeBatch(random);
-            case GET -> Reads.compare(store, space.key(random), model.now(), random);
+            case GET -> get(random);
             case SNAPSHOT_OPEN -> openSnapshot();
             case SNAPSHOT_GET -> onView(random, view ->
                     Reads.compare(view.snapshot, space.key(random), view.expected, random));
@@ -58,7 +67,7 @@ final class DifferentialRun implements AutoCloseable {
             case CURSOR_OPEN -> openCursor(random);
             case CURSOR_MOVE -> moveCursor(random);
             case CURSOR_CLOSE -> closeCursor(random);
-            case SCAN -> scan(range(random), random);
+            case SCAN -> scan(range(random, store::cursor), random);
             case SYNC -> {
                 store.sync();
                 model.synced();
@@ -74,7 +83,9 @@ final class DifferentialRun implements AutoCloseable {
                             + " are");
             case REOPEN -> reopen(random);
             case CRASH -> crash(random);
-            case DISCARD -> discard(range(random));
+            case DISCARD -> discard(random);
+            case TUNE -> tune(store.tuning().withCheckpointDistance(1 << random.nextInt(8)));
+            case POLICY -> changePolicy(random);
         }
         host.step();
     }
@@ -128,16 +139,16 @@ final class DifferentialRun implements AutoCloseable {
         }
     }
 
-    private void onView(RandomGenerator random, java.util.function.Consumer<View> action) {
+    private void onView(RandomGenerator random, Consumer<View> action) {
         if (!views.isEmpty()) {
             action.accept(views.get(random.nextInt(views.size())));
         }
     }
 
     private void scanSnapshot(View view, RandomGenerator random) {
-        KeyRange range = range(random);
+        KeyRange range = range(random, view.snapshot::cursor);
         try (Cursor cursor = view.snapshot.cursor(range)) {
-            new CursorCheck(cursor, view.expected, range).walk(random);
+            new CursorCheck(cursor, view.expected, range, order()).walk(random);
         }
     }
 
@@ -152,8 +163,8 @@ final class DifferentialRun implements AutoCloseable {
 
     private void openCursor(RandomGenerator random) {
         if (cursors.size() < VIEWS_MAX) {
-            KeyRange range = range(random);
-            cursors.add(new CursorCheck(store.cursor(range), model.now(), range));
+            KeyRange range = range(random, store::cursor);
+            cursors.add(new CursorCheck(store.cursor(range), model.now(), range, order()));
         }
     }
 
@@ -178,11 +189,25 @@ final class DifferentialRun implements AutoCloseable {
 
     private void scan(KeyRange range, RandomGenerator random) {
         try (Cursor cursor = store.cursor(range)) {
-            new CursorCheck(cursor, model.now(), range).walk(random);
+            new CursorCheck(cursor, model.now(), range, order()).walk(random);
         }
     }
 
-    private KeyRange range(RandomGenerator random) {
+    private KeyOrder order() {
+        return store.options().keyOrder();
+    }
+
+    /** A range that the store takes: one without order refuses to {@code use} any but the whole. */
+    private KeyRange range(RandomGenerator random, Consumer<KeyRange> use) {
+        KeyRange range = anyRange(random);
+        if (order() == KeyOrder.HASHED && !range.equals(KeyRange.all())) {
+            expectUnordered("the range " + range, () -> use.accept(range));
+            return KeyRange.all();
+        }
+        return range;
+    }
+
+    private KeyRange anyRange(RandomGenerator random) {
         return switch (random.nextInt(6)) {
             case 0 -> KeyRange.all();
             case 1 -> KeyRange.from(space.key(random));
@@ -241,7 +266,12 @@ final class DifferentialRun implements AutoCloseable {
      * Between two checkpoints: before the first, operands might lose what they are applied to; before the second, a crash might bring
      * back what was let go.
      */
-    private void discard(KeyRange range) {
+    private void discard(RandomGenerator random) {
+        KeyRange range = anyRange(random);
+        if (order() == KeyOrder.HASHED && !range.equals(KeyRange.all())) {
+            expectUnordered("discard", () -> store.discard(range));
+            return;
+        }
         store.checkpoint();
         model.checkpointed();
         store.discard(range);
@@ -256,6 +286,38 @@ final class DifferentialRun implements AutoCloseable {
         check(complaint == null, () -> "after discard of " + range + ": " + complaint);
         store.checkpoint();
         model.discarded(found);
+    }
+
+    /** A key that was read lately, as often as not, and a few times: what is read again may come from somewhere else. */
+    private void get(RandomGenerator random) {
+        int slot = random.nextInt(lately.length);
+        if (lately[slot] == null || random.nextBoolean()) {
+            lately[slot] = space.key(random);
+        }
+        byte[] key = lately[slot];
+        for (int left = 1 + random.nextInt(3); left > 0; left--) {
+            Reads.compare(store, key, model.now(), random);
+        }
+    }
+
+    private void tune(StoreTuning tuning) {
+        store.tune(tuning);
+        check(store.tuning().equals(tuning), () -> "tuned to " + tuning + ", but in force is " + store.tuning());
+    }
+
+    /** Of the whole store, or of the nodes of a range and of some heights. */
+    private void changePolicy(RandomGenerator random) {
+        StorePolicies policies = StorePolicies.of(store);
+        if (policies == null) {
+            return;
+        }
+        CompactionPolicyKind policy = POLICIES[random.nextInt(POLICIES.length)];
+        Heights heights = new Heights(random.nextInt(2), random.nextInt(3));
+        switch (random.nextInt(4)) {
+            case 0 -> policies.clear(anyRange(random), heights);
+            case 1 -> tune(store.tuning().withPolicy(policy));
+            default -> policies.set(anyRange(random), heights, policy);
+        }
     }
 
     private void closeViews() {
@@ -292,6 +354,15 @@ final class DifferentialRun implements AutoCloseable {
             return;
         }
         throw new AssertionError("a closed " + what + " was used and did not throw ClosedException");
+    }
+
+    static void expectUnordered(String what, Runnable use) {
+        try {
+            use.run();
+        } catch (UnorderedStoreException expected) {
+            return;
+        }
+        throw new AssertionError(what + " was not refused by a store without order");
     }
 
     static void expectValue(byte[] key, byte[] expected, byte[] found, String call) {

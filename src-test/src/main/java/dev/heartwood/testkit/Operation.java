@@ -32,7 +32,9 @@ record Operation(Action action, long seed) {
         STATS(5),
         REOPEN(2),
         CRASH(2),
-        DISCARD(2);
+        DISCARD(2),
+        TUNE(3),
+        POLICY(4);
 
         private final int weight;
 

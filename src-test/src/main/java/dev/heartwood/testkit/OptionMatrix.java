@@ -5,6 +5,7 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.StoreOptions;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
@@ -25,10 +26,15 @@ public final class OptionMatrix {
         RandomGenerator random = new SplittableRandom(seed);
         shape = StoreOptions.builder()
                 .fanout(FANOUTS[random.nextInt(FANOUTS.length)])
-                .policy(pick(CompactionPolicyKind.values(), random))
                 .freeSpace(pick(StoreOptions.FreeSpace.values(), random))
                 .mergeOperator(new TailMergeOperator())
+                .keyOrder(keyOrder(seed))
                 .build();
+    }
+
+    /** The order of keys that goes with a seed: every other is unordered, so that a few cases have both. */
+    public static KeyOrder keyOrder(long seed) {
+        return (seed & 1) == 0 ? KeyOrder.HASHED : KeyOrder.SORTED;
     }
 
     private static <T> T pick(T[] values, RandomGenerator random) {
@@ -41,6 +47,7 @@ public final class OptionMatrix {
                 .memory(ByteSize.mib(16 + random.nextInt(3) * 12))
                 .workers(1 + random.nextInt(3))
                 .device(pick(DEVICES, random))
+                .policy(pick(CompactionPolicyKind.values(), random))
                 .durability(pick(Durability.values(), random))
                 .memtable(ByteSize.kib(MEMTABLES_KIB[random.nextInt(MEMTABLES_KIB.length)]))
                 .checkpointDistance(DISTANCES[random.nextInt(DISTANCES.length)])

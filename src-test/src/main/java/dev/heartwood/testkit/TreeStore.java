@@ -10,6 +10,7 @@ import dev.heartwood.MergeOperator;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
+import dev.heartwood.StoreTuning;
 import dev.heartwood.ValueConsumer;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.WriteBatch;
@@ -60,12 +61,14 @@ public final class TreeStore implements KeyValueStore {
     private final Bug bug;
     private final Journal journal;
     private final TreeMap<byte[], byte[]> map = Model.newMap();
+    private StoreTuning tuning;
     private int views;
     private boolean closed;
 
     /** A store that contains {@code contents}; closing it closes the journal. */
     public TreeStore(NavigableMap<byte[], byte[]> contents, StoreOptions options, Bug bug, Journal journal) {
         this.journal = journal;
+        tuning = StoreTuning.of(options);
         map.putAll(contents);
         operator = options.mergeOperator().orElse(null);
         this.options = options;
@@ -220,12 +223,24 @@ public final class TreeStore implements KeyValueStore {
     @Override
     public synchronized StoreStats stats() {
         requireOpen();
-        return new StoreStats(map.size(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, views, 0, 0, 0, 0, 0, 0, 0);
+        return new StoreStats(map.size(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, views, 0, 0, 0, 0, 0, 0, 0,
+                tuning.checkpointDistance(), 0);
     }
 
     @Override
-    public StoreOptions options() {
-        return options;
+    public synchronized void tune(StoreTuning newTuning) {
+        requireOpen();
+        tuning = newTuning;
+    }
+
+    @Override
+    public synchronized StoreTuning tuning() {
+        return tuning;
+    }
+
+    @Override
+    public synchronized StoreOptions options() {
+        return tuning.applyTo(options);
     }
 
     @Override

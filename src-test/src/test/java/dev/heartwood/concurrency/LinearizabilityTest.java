@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.ByteSize;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
@@ -26,9 +27,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Threads get, put, delete, batch and take snapshots of a few keys; for each key some order of the operations explains all answers,
- * also those after a kill in the middle, where what was under way may have happened or not. Keys of a pair are written by batches
- * only: whoever sees one sees the other.
+ * Threads get, put, delete, batch and take snapshots of a few keys, and retune the store; for each key some order of the operations
+ * explains all answers, also those after a kill in the middle, where what was under way may have happened or not. Keys of a pair are
+ * written by batches only: whoever sees one sees the other.
  */
 class LinearizabilityTest {
     private static final int THREADS = 4;
@@ -51,10 +52,16 @@ class LinearizabilityTest {
 
     @Test
     void everyKeyIsARegisterAlsoAcrossAKill() {
-        Campaign.run(getClass(), 6, this::run);
+        Campaign.run(getClass(), 6, seed -> run(seed, options));
     }
 
-    private void run(long seed) {
+    @Test
+    void everyKeyIsARegisterWhereKeysAreHashed() {
+        StoreOptions hashed = options.toBuilder().keyOrder(KeyOrder.HASHED).build();
+        Campaign.run(getClass(), 2, seed -> run(seed, hashed));
+    }
+
+    private void run(long seed, StoreOptions options) {
         SimulatedMachine machine = new SimulatedMachine(seed);
         machine.faults().latency(20_000);
         AtomicLong clock = new AtomicLong();
@@ -87,7 +94,7 @@ class LinearizabilityTest {
         List<Event> all = events.stream().flatMap(List::stream).toList();
         check(all, "while it ran");
         for (Kill kill : kills) {
-            check(acrossKill(all, kill), "across a kill");
+            check(acrossKill(all, kill, options), "across a kill");
         }
         Campaign.report(getClass(), all.size(), "operations on " + KEYS + " keys");
     }
@@ -114,6 +121,9 @@ class LinearizabilityTest {
 
     private static void call(
             KeyValueStore store, SplittableRandom random, AtomicLong clock, AtomicLong values, List<Event> events) {
+        if (random.nextInt(50) == 0) {
+            store.tune(store.tuning().withCheckpointDistance(1 << random.nextInt(6)));
+        }
         int key = random.nextInt(KEYS);
         int pair = random.nextInt(PAIRS);
         long called = clock.incrementAndGet();
@@ -157,7 +167,7 @@ class LinearizabilityTest {
     }
 
     /** What a process that was killed would have known, and what the next one reads. */
-    private List<Event> acrossKill(List<Event> all, Kill kill) {
+    private List<Event> acrossKill(List<Event> all, Kill kill, StoreOptions options) {
         List<Event> known = new ArrayList<>();
         for (Event event : all) {
             if (event.returned < kill.before) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import dev.heartwood.ByteSize;
 import dev.heartwood.Heartwood;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.TestDirectory;
@@ -58,6 +59,18 @@ class AllocationTest {
     }
 
     @Test
+    void readsAndWritesOfHashedKeys() {
+        StoreOptions hashed = store.options().toBuilder().keyOrder(KeyOrder.HASHED).build();
+        try (TestDirectory other = new TestDirectory("allocation-hashed");
+                KeyValueStore unordered = Heartwood.open(other.path(), hashed)) {
+            Load.random(unordered, RECORDS);
+            unordered.checkpoint();
+            assertNothingAllocated(i -> assertHit(unordered, keys[i % RECORDS]));
+            assertNothingAllocated(i -> unordered.put(keys[i % RECORDS], value));
+        }
+    }
+
+    @Test
     void writes() {
         assertNothingAllocated(i -> store.put(keys[i % RECORDS], value));
     }
@@ -75,6 +88,10 @@ class AllocationTest {
     }
 
     private void assertHit(MemorySegment key) {
+        assertHit(store, key);
+    }
+
+    private void assertHit(KeyValueStore store, MemorySegment key) {
         if (store.get(key, value) != Load.VALUE_BYTES) {
             throw new AssertionError("a key is missing");
         }

@@ -1,5 +1,6 @@
 package dev.heartwood.crash;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,6 +12,7 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreTuning;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.Errno;
@@ -58,6 +60,9 @@ class FailingDeviceTest {
             assertThrows(PreviousFailureException.class, () -> store.put(new byte[] {3}, new byte[] {3}));
             assertThrows(PreviousFailureException.class, () -> store.delete(new byte[] {3}));
             assertThrows(PreviousFailureException.class, store::sync);
+            StoreTuning tuning = store.tuning();
+            assertThrows(PreviousFailureException.class, () -> store.tune(tuning.withCheckpointDistance(77)));
+            assertEquals(tuning, store.tuning());
             assertTrue(store.contains(new byte[] {1}));
         } catch (StoreException closing) {
             assertInstanceOf(PreviousFailureException.class, closing);

@@ -4,17 +4,22 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.FormatTooNewException;
 import dev.heartwood.FormatTooOldException;
 import dev.heartwood.IncompatibleOptionsException;
+import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.engine.checkpoint.FormatVersion;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.store.StorePolicies;
+import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
@@ -22,6 +27,8 @@ import dev.heartwood.testkit.TailMergeOperator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -35,8 +42,8 @@ import java.util.zip.ZipInputStream;
 import java.util.zip.ZipOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A store of every version of the format, killed with a log to replay, is opened by this one; versions that are not known and options that
@@ -68,6 +75,7 @@ class GoldenStoreTest {
         Specimen model = Specimen.empty(SEED);
         model.write(store, new SplittableRandom(SEED), 400);
         store.settle();
+        StorePolicies.of(store).set(KeyRange.all(), new Heights(0, 0), CompactionPolicyKind.LEVEL_TIERED);
         store.checkpoint();
         model.write(store, new SplittableRandom(SEED + 1), 20);
     }
@@ -92,17 +100,25 @@ class GoldenStoreTest {
         return machine;
     }
 
-    /** On the machine that wrote it, still running, and on another one. */
+    /** On the machine that wrote it, still running, and on another one; afterwards it is of the current format and opens again. */
     @ParameterizedTest
-    @ValueSource(longs = {SEED, SEED + 1})
-    void aStoreOfTheFirstFormatOpens(long seed) throws IOException {
-        SimulatedMachine machine = golden("v1", seed);
+    @CsvSource({"v1, 77", "v1, 78", "v2, 77", "v2, 78"})
+    void aStoreOfEveryFormatOpens(String version, long seed) throws IOException {
+        SimulatedMachine machine = golden(version, seed);
         assertEquals(List.of(), Specimen.problems(machine));
         Specimen expected = expected();
-        try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
-            assertTrue(expected.read(store).isWhole());
-            assertTrue(store.verify().isClean());
+        for (int opened = 0; opened < 2; opened++) {
+            try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+                assertTrue(expected.read(store).isWhole());
+                assertTrue(store.verify().isClean());
+            }
+            assertEquals(FormatVersion.CURRENT.number(), format(machine));
         }
+    }
+
+    private static int format(SimulatedMachine machine) {
+        byte[] data = machine.contents(Specimen.DIRECTORY, Specimen.DATA);
+        return ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN).getInt(IMAGE_OFFSET);
     }
 
     private static Map<String, Integer> files(SimulatedMachine machine) {
@@ -140,7 +156,7 @@ class GoldenStoreTest {
         for (OpenMode mode : new OpenMode[] {OpenMode.CREATE_IF_MISSING, OpenMode.OPEN_EXISTING}) {
             StoreOptions options = Specimen.options().toBuilder().openMode(mode).build();
             SimulatedMachine machine = golden("v1", SEED);
-            setFormat(machine, 2);
+            setFormat(machine, FormatVersion.CURRENT.number() + 1);
             refuses(FormatTooNewException.class, machine, options);
             setFormat(machine, Integer.MAX_VALUE);
             refuses(FormatTooNewException.class, machine, options);
@@ -153,8 +169,8 @@ class GoldenStoreTest {
 
     /** Every option that may change between openings does; the one that may not is refused by name. */
     @ParameterizedTest
-    @EnumSource(dev.heartwood.CompactionPolicyKind.class)
-    void optionsChangeOrAreRefusedByName(dev.heartwood.CompactionPolicyKind policy) throws IOException {
+    @EnumSource(CompactionPolicyKind.class)
+    void optionsChangeOrAreRefusedByName(CompactionPolicyKind policy) throws IOException {
         SimulatedMachine machine = golden("v1", SEED);
         Specimen expected = expected();
         for (int fanout : new int[] {4, 15}) {

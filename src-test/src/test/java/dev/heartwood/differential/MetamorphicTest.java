@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
@@ -36,7 +37,8 @@ class MetamorphicTest {
 
     /** Everything that a history's reads return. */
     private static List<String> transcript(long seed, int variant) {
-        StoreOptions options = new OptionMatrix(seed * VARIANTS + variant).next(new SplittableRandom(variant));
+        StoreOptions options = new OptionMatrix(seed * VARIANTS + variant)
+                .next(new SplittableRandom(variant)).toBuilder().keyOrder(KeyOrder.SORTED).build();
         int steps = Campaign.operations(STEPS);
         History history = new History(seed, steps, Durability.values());
         SplittableRandom random = new SplittableRandom(seed);

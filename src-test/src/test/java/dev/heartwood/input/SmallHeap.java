@@ -68,7 +68,12 @@ final class SmallHeap {
             throw new AssertionError(problems.getFirst());
         }
         process.store.close();
-        System.out.println(process.refused + " calls ran out of memory, reopened " + process.reopened + " times");
+        System.out.println(report(process.refused, process.reopened));
+    }
+
+    /** What the process prints at its end. */
+    static String report(long refused, int reopened) {
+        return refused + " calls ran out of memory, reopened " + reopened + " times";
     }
 
     /** Fills the heap to the last byte or nearly, and goes on. */
