@@ -43,7 +43,7 @@ public final class HeartwoodStoreConfig {
     /** Memtables between two checkpoints of a store. Default 4, 1 to 1,024. */
     public static final String CHECKPOINT_DISTANCE = PREFIX + "checkpoint.distance";
 
-    /** How lazily stores merge: {@code size_tiered} or {@code lazy_leveling}. Default {@code size_tiered}. */
+    /** How lazily stores merge: {@code size_tiered}, {@code lazy_leveling} or {@code level_tiered}. Default {@code size_tiered}. */
     public static final String COMPACTION_POLICY = PREFIX + "compaction.policy";
 
     /** Whether free space goes back to the file system: {@code keep} or {@code return}. Default {@code keep}. */

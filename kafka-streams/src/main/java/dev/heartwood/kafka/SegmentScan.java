@@ -2,6 +2,7 @@ package dev.heartwood.kafka;
 
 import dev.heartwood.Cursor;
 import java.util.Arrays;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -10,15 +11,23 @@ import java.util.function.Supplier;
  */
 abstract class SegmentScan<K> extends TableIterator<K> {
     private final SegmentRange range;
+    private final LongSupplier dataUpTo;
     private final Direction direction;
     private boolean started;
     private long segment = -1;
     private byte[] lower;
     private byte[] upper;
 
-    SegmentScan(String storeName, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
+    /**
+     * A scan of a range.
+     *
+     * @param dataUpTo the time after which no data lies; asked late, because what is written until the cursor opens is shown
+     */
+    SegmentScan(
+            String storeName, Supplier<Cursor> opening, SegmentRange range, LongSupplier dataUpTo, Direction direction) {
         super(storeName, opening);
         this.range = range;
+        this.dataUpTo = dataUpTo;
         this.direction = direction;
     }
 
@@ -36,7 +45,7 @@ abstract class SegmentScan<K> extends TableIterator<K> {
                 }
                 valid = forward ? cursor.seek(lower) : cursor.seekBackwards(range.upper(segment - 1));
             } else if (Arrays.compareUnsigned(key, upper) > 0) {
-                if (forward && segment >= range.segmentTo()) {
+                if (forward && segment >= lastSegment()) {
                     return false;
                 }
                 valid = forward ? cursor.seek(range.lower(segment + 1)) : cursor.seekBackwards(upper);
@@ -47,6 +56,11 @@ abstract class SegmentScan<K> extends TableIterator<K> {
             }
         }
         return false;
+    }
+
+    /** The last segment that is asked for and may hold something. */
+    private long lastSegment() {
+        return Math.min(range.timeTo(), dataUpTo.getAsLong()) / range.segmentMillis();
     }
 
     @Override

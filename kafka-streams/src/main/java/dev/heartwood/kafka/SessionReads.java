@@ -67,7 +67,7 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
         }
         TableReader reader = reader();
         Supplier<Cursor> opening = () -> reader.cursor(range.tableRange());
-        return reader.opened(new Sessions(store.name(), opening, range, direction));
+        return reader.opened(new Sessions(store, opening, range, direction));
     }
 
     private KeyValueIterator<Windowed<Bytes>, byte[]> ofKey(
@@ -157,8 +157,8 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
     }
 
     private static final class Sessions extends SegmentScan<Windowed<Bytes>> {
-        Sessions(String storeName, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
-            super(storeName, opening, range, direction);
+        Sessions(HeartwoodSessionStore store, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
+            super(store.name(), opening, range, store.table()::dataUpTo, direction);
         }
 
         @Override

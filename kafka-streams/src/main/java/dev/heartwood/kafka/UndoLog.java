@@ -77,24 +77,38 @@ final class UndoLog {
      */
     static long rollBack(KeyValueStore store, long epoch) {
         long restored = 0;
-        try (Cursor cursor = store.cursor(KeyRange.prefix(TableKeys.undoPrefix(epoch)));
-                WriteBatch batch = store.newBatch()) {
+        byte[] from = TableKeys.undoPrefix(epoch);
+        byte[] to = TableKeys.undoPrefix(epoch + 1);
+        try (WriteBatch batch = store.newBatch()) {
+            while (from != null) {
+                batch.clear();
+                from = gather(store, KeyRange.between(from, to), batch);
+                restored += batch.count() / 2;
+                if (batch.count() > 0) {
+                    store.write(batch);
+                }
+            }
+        }
+        return restored;
+    }
+
+    /**
+     * Fills a batch with the way back of some keys; returns where to go on, or null. The cursor is closed before the batch is
+     * written: it holds on to memtables, which writes may need the memory of.
+     */
+    private static byte[] gather(KeyValueStore store, KeyRange range, WriteBatch batch) {
+        try (Cursor cursor = store.cursor(range)) {
             while (cursor.next()) {
                 byte[] undoKey = cursor.key();
                 byte[] before = cursor.value();
                 byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
                 write(batch, TableKeys.undone(undoKey), value);
                 batch.delete(undoKey);
-                restored++;
                 if (batch.bytes() >= ROLLBACK_BATCH_BYTES) {
-                    store.write(batch);
-                    batch.clear();
+                    return TableKeys.after(undoKey);
                 }
             }
-            if (batch.count() > 0) {
-                store.write(batch);
-            }
         }
-        return restored;
+        return null;
     }
 }

@@ -48,7 +48,7 @@ final class WindowReads implements ReadOnlyWindowStore<Bytes, byte[]> {
             return new NoWindows();
         }
         TableReader reader = reader();
-        return reader.opened(new Times(store.name(), () -> reader.cursor(range.tableRange()), range, direction));
+        return reader.opened(new Times(store, () -> reader.cursor(range.tableRange()), range, direction));
     }
 
     KeyValueIterator<Windowed<Bytes>, byte[]> fetch(
@@ -63,7 +63,7 @@ final class WindowReads implements ReadOnlyWindowStore<Bytes, byte[]> {
         }
         TableReader reader = reader();
         Supplier<Cursor> opening = () -> reader.cursor(range.tableRange());
-        return reader.opened(new Windows(store.name(), opening, range, direction, store.windowMillis()));
+        return reader.opened(new Windows(store, opening, range, direction));
     }
 
     /** The range, or null when nothing live can lie in it. */
@@ -124,8 +124,8 @@ final class WindowReads implements ReadOnlyWindowStore<Bytes, byte[]> {
 
     /** Shows the starts of one key's windows. */
     private static final class Times extends SegmentScan<Long> implements WindowStoreIterator<byte[]> {
-        Times(String storeName, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
-            super(storeName, opening, range, direction);
+        Times(HeartwoodWindowStore store, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
+            super(store.name(), opening, range, store.table()::dataUpTo, direction);
         }
 
         @Override
@@ -138,9 +138,9 @@ final class WindowReads implements ReadOnlyWindowStore<Bytes, byte[]> {
     private static final class Windows extends SegmentScan<Windowed<Bytes>> {
         private final long windowMillis;
 
-        Windows(String storeName, Supplier<Cursor> opening, SegmentRange range, Direction direction, long windowMillis) {
-            super(storeName, opening, range, direction);
-            this.windowMillis = windowMillis;
+        Windows(HeartwoodWindowStore store, Supplier<Cursor> opening, SegmentRange range, Direction direction) {
+            super(store.name(), opening, range, store.table()::dataUpTo, direction);
+            windowMillis = store.windowMillis();
         }
 
         @Override

@@ -97,6 +97,29 @@ class CommitTest {
         store.close();
     }
 
+    /** The way back is longer than the memory; a cursor that was held all along it left no memory to write with. */
+    @Test
+    void aLongWayBackTakesNoMoreMemoryThanThereIs() {
+        Map<String, String> small = Map.of(
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
+                HeartwoodStoreConfig.MEMORY_MAX_BYTES, "16m");
+        HeartwoodKeyValueStore store = open(small);
+        String value = "v".repeat(400);
+        for (int i = 0; i < 60_000; i++) {
+            put(store, "key" + i, value);
+        }
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        for (int i = 0; i < 60_000; i++) {
+            put(store, "key" + i, "after");
+        }
+        store.close();
+        store = open(small);
+        for (int i = 0; i < 60_000; i++) {
+            assertEquals(value, get(store, "key" + i));
+        }
+        store.close();
+    }
+
     @Test
     void underAtLeastOnceWhatWasNotCommittedStays() {
         HeartwoodKeyValueStore store = open(Map.of());

@@ -3,6 +3,7 @@ package dev.heartwood.kafka;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.testkit.TestDirectory;
@@ -12,8 +13,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.processor.StateStore;
@@ -35,6 +40,9 @@ import org.junit.jupiter.api.Test;
 
 /** Interactive queries of the second version, and readers beside the writer. */
 class QueryTest {
+    private static final int CLOSINGS = 20;
+    private static final int WALKERS = 2;
+
     private final TestDirectory directory = new TestDirectory("query");
     private final StoreContext context = new StoreContext(directory.path(), Map.of());
 
@@ -141,5 +149,51 @@ class QueryTest {
         }
         assertTrue(isRead.get());
         store.close();
+    }
+
+    /** Whoever walks a store when it closes hears of it by an exception of Kafka Streams, whatever it is in the midst of. */
+    @Test
+    void aStoreThatClosesEndsTheWalksOfOtherThreads() {
+        for (int round = 0; round < CLOSINGS; round++) {
+            HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+            for (int i = 0; i < 500; i++) {
+                store.put(bytes("k" + i), new byte[100]);
+            }
+            CountDownLatch walking = new CountDownLatch(WALKERS);
+            try (ExecutorService threads = Executors.newFixedThreadPool(WALKERS)) {
+                List<CompletableFuture<Throwable>> ends = new ArrayList<>();
+                for (int i = 0; i < WALKERS; i++) {
+                    ends.add(CompletableFuture.runAsync(() -> walk(store, walking), threads)
+                            .handle((nothing, failure) -> failure.getCause()));
+                }
+                await(walking);
+                store.close();
+                ends.forEach(end -> assertInstanceOf(InvalidStateStoreException.class, end.join()));
+            }
+        }
+    }
+
+    /** Walks again and again until it fails. */
+    private static void walk(HeartwoodKeyValueStore store, CountDownLatch walking) {
+        boolean isWalking = false;
+        while (true) {
+            try (KeyValueIterator<Bytes, byte[]> all = store.all()) {
+                while (all.hasNext()) {
+                    assertEquals(100, all.next().value.length);
+                    if (!isWalking) {
+                        isWalking = true;
+                        walking.countDown();
+                    }
+                }
+            }
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

@@ -37,14 +37,16 @@ class SegmentRangeTest {
                     entries.add(Bytes.wrap(tableKey));
                     store.put(tableKey, new byte[0]);
                 }
+                long dataUpTo = entries.stream().mapToLong(entry -> keys.time(entry.get())).max().orElseThrow();
                 for (int i = 0; i < 400; i++) {
-                    check(store, entries, range(keys, random), random.nextBoolean());
+                    check(store, entries, range(keys, random), dataUpTo, random.nextBoolean());
                 }
             }
         });
     }
 
-    private static void check(KeyValueStore store, TreeSet<Bytes> entries, SegmentRange range, boolean isForward) {
+    private static void check(
+            KeyValueStore store, TreeSet<Bytes> entries, SegmentRange range, long dataUpTo, boolean isForward) {
         List<Bytes> expected = new ArrayList<>();
         entries.forEach(entry -> {
             if (range.matches(entry.get())) {
@@ -57,7 +59,8 @@ class SegmentRangeTest {
         List<Bytes> shown = new ArrayList<>();
         Cursor cursor = store.cursor(range.tableRange());
         SegmentScan<Bytes> scan =
-                new SegmentScan<>("s", () -> cursor, range, isForward ? Direction.FORWARD : Direction.BACKWARD) {
+                new SegmentScan<>(
+                        "s", () -> cursor, range, () -> dataUpTo, isForward ? Direction.FORWARD : Direction.BACKWARD) {
                     @Override
                     Bytes key(byte[] tableKey) {
                         return Bytes.wrap(tableKey);

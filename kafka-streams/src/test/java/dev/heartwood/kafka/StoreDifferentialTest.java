@@ -2,23 +2,29 @@ package dev.heartwood.kafka;
 
 import dev.heartwood.testkit.Campaign;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.apache.kafka.common.serialization.BytesSerializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.StoreSupplier;
 import org.apache.kafka.streams.state.Stores;
 import org.apache.kafka.streams.state.WindowStore;
+import org.apache.kafka.streams.state.internals.SessionKeySchema;
+import org.apache.kafka.streams.state.internals.WindowKeySchema;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random operations on Heartwood's stores and on Kafka Streams' own, with commits, expiry and reopens in
+ * Random operations on Heartwood's stores and on Kafka Streams' own, with commits, expiry, reopens and restores in
  * between. Versioned stores have a model in {@link VersionedStoreTest}.
  */
 class StoreDifferentialTest {
@@ -33,6 +39,18 @@ class StoreDifferentialTest {
 
         /** Brings both stores to the same stream time, which Kafka Streams' own forget when they close. */
         void reopened(StorePair<S> pair, long now);
+
+        /** All that a store shows, as records of its changelog. */
+        List<KeyValue<byte[], byte[]>> changelog(S store);
+    }
+
+    private static <K> List<KeyValue<byte[], byte[]>> changelog(
+            KeyValueIterator<K, byte[]> entries, Function<K, byte[]> changelogKey) {
+        List<KeyValue<byte[], byte[]>> changelog = new ArrayList<>();
+        try (entries) {
+            entries.forEachRemaining(entry -> changelog.add(KeyValue.pair(changelogKey.apply(entry.key), entry.value)));
+        }
+        return changelog;
     }
 
     private static <S extends StateStore> void run(
@@ -45,6 +63,9 @@ class StoreDifferentialTest {
                     now += random.nextInt(500) == 0 ? RETENTION.toMillis() : random.nextInt(1_500);
                     if (random.nextInt(300) == 0) {
                         pair.reopen();
+                        operations.reopened(pair, now);
+                    } else if (random.nextInt(300) == 0) {
+                        pair.restore(operations::changelog);
                         operations.reopened(pair, now);
                     } else if (random.nextInt(60) == 0) {
                         pair.commit();
@@ -66,7 +87,7 @@ class StoreDifferentialTest {
         run(
                 HeartwoodStores.persistentWindowStore("s", RETENTION, WINDOW, false),
                 Stores.persistentWindowStore("s", RETENTION, WINDOW, false),
-                new WindowOperations());
+                new WindowOperations(false));
     }
 
     @Test
@@ -74,7 +95,7 @@ class StoreDifferentialTest {
         run(
                 HeartwoodStores.persistentWindowStore("s", RETENTION, WINDOW, true),
                 Stores.persistentWindowStore("s", RETENTION, WINDOW, true),
-                new WindowOperations());
+                new WindowOperations(true));
     }
 
     @Test
@@ -88,6 +109,11 @@ class StoreDifferentialTest {
     private static final class KeyValues implements Operations<KeyValueStore<Bytes, byte[]>> {
         @Override
         public void reopened(StorePair<KeyValueStore<Bytes, byte[]>> pair, long now) {}
+
+        @Override
+        public List<KeyValue<byte[], byte[]>> changelog(KeyValueStore<Bytes, byte[]> store) {
+            return StoreDifferentialTest.changelog(store.all(), Bytes::get);
+        }
 
         @Override
         public void next(StorePair<KeyValueStore<Bytes, byte[]>> pair, SplittableRandom random, long now) {
@@ -122,13 +148,25 @@ class StoreDifferentialTest {
         }
     }
 
-    private static final class WindowOperations implements Operations<WindowStore<Bytes, byte[]>> {
+    private record WindowOperations(boolean retainsDuplicates) implements Operations<WindowStore<Bytes, byte[]>> {
         @Override
         public void reopened(StorePair<WindowStore<Bytes, byte[]>> pair, long now) {
             pair.same("put", s -> {
                 s.put(Bytes.wrap(new byte[] {'n'}), new byte[] {1}, now);
                 return null;
             });
+        }
+
+        @Override
+        public List<KeyValue<byte[], byte[]>> changelog(WindowStore<Bytes, byte[]> store) {
+            AtomicInteger sequenceNumber = new AtomicInteger();
+            return StoreDifferentialTest.changelog(
+                    store.all(),
+                    window -> WindowKeySchema.toStoreKeyBinary(
+                                    window.key(),
+                                    window.window().start(),
+                                    retainsDuplicates ? sequenceNumber.incrementAndGet() : 0)
+                            .get());
         }
 
         @Override
@@ -174,6 +212,13 @@ class StoreDifferentialTest {
                 s.put(new Windowed<>(Bytes.wrap(new byte[] {'n'}), new SessionWindow(now, now)), new byte[] {1});
                 return null;
             });
+        }
+
+        @Override
+        public List<KeyValue<byte[], byte[]>> changelog(SessionStore<Bytes, byte[]> store) {
+            return StoreDifferentialTest.changelog(
+                    store.findSessions(null, null, 0, Long.MAX_VALUE),
+                    session -> SessionKeySchema.toBinary(session).get());
         }
 
         @Override

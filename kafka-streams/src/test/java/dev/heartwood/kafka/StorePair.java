@@ -29,6 +29,7 @@ final class StorePair<S extends StateStore> implements AutoCloseable {
     private S our;
     private S their;
     private long offset;
+    private int restores;
 
     StorePair(SplittableRandom random, StoreSupplier<S> ours, StoreSupplier<S> theirs) {
         this.random = random;
@@ -38,8 +39,8 @@ final class StorePair<S extends StateStore> implements AutoCloseable {
     }
 
     private void open() {
-        ourContext = new StoreContext(directory.path().resolve("ours"), Map.of());
-        theirContext = new StoreContext(directory.path().resolve("theirs"), Map.of());
+        ourContext = new StoreContext(directory.path().resolve("ours" + restores), Map.of());
+        theirContext = new StoreContext(directory.path().resolve("theirs" + restores), Map.of());
         our = ourContext.open(ours.get());
         their = theirContext.open(theirs.get());
     }
@@ -52,6 +53,24 @@ final class StorePair<S extends StateStore> implements AutoCloseable {
         open();
         assertEquals(offset, our.committedOffset(StoreContext.CHANGELOG));
         assertEquals(their.committedOffset(StoreContext.CHANGELOG), our.committedOffset(StoreContext.CHANGELOG));
+    }
+
+    /** Begins both anew, without their files, and restores what Kafka Streams' own store had. */
+    void restore(Function<S, List<KeyValue<byte[], byte[]>>> changelogOf) {
+        List<KeyValue<byte[], byte[]>> changelog = changelogOf.apply(their);
+        our.close();
+        their.close();
+        restores++;
+        open();
+        ourContext.streams().restore(our.name(), changelog);
+        theirContext.streams().restore(their.name(), changelog);
+        same("what was restored", changelogOf.andThen(StorePair::comparable));
+    }
+
+    private static List<KeyValue<Bytes, Bytes>> comparable(List<KeyValue<byte[], byte[]>> entries) {
+        return entries.stream()
+                .map(entry -> KeyValue.pair(Bytes.wrap(entry.key), Bytes.wrap(entry.value)))
+                .toList();
     }
 
     void commit() {

@@ -51,6 +51,7 @@ final class ApplicationRun implements AutoCloseable {
         properties.put(StreamsConfig.consumerPrefix("auto.offset.reset"), "earliest");
         properties.put(StreamsConfig.consumerPrefix("session.timeout.ms"), "6000");
         properties.put(StreamsConfig.mainConsumerPrefix("interceptor.classes"), CommitCounter.class.getName());
+        properties.put(StreamsConfig.producerPrefix("interceptor.classes"), ChangeCounter.class.getName());
         properties.put(Counters.FILE, file.toString());
         setup.kind().configure(properties);
         properties.putAll(setup.configs());
@@ -134,16 +135,16 @@ final class ApplicationRun implements AutoCloseable {
         }
     }
 
-    /** The most records it has processed between two commits, or since the last one. */
-    long commitIntervalMax() {
+    /** The most records it has sent to changelogs between two commits, or since the last one. */
+    long changesIntervalMax() {
         return Math.max(
-                counters.get(Counter.COMMIT_INTERVAL_MAX),
-                counters.get(Counter.PROCESSED) - counters.get(Counter.COMMITTED));
+                counters.get(Counter.CHANGES_INTERVAL_MAX),
+                counters.get(Counter.CHANGES) - counters.get(Counter.CHANGES_COMMITTED));
     }
 
-    /** The most that its stores have used of their budget; 0 when they have none. */
-    long budgetUsedMaxMib() {
-        return counters.get(Counter.MEMORY_USED_MAX) >> 20;
+    /** The most that its stores have used of their budget, in bytes; 0 when they have none. */
+    long budgetUsedMaxBytes() {
+        return counters.get(Counter.MEMORY_USED_MAX);
     }
 
     /** The peak of the process's resident memory. */

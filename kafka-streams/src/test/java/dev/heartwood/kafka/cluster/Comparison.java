@@ -32,7 +32,7 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
      * @param perSecond records processed in a second
      * @param streamNanos processor time of the stream thread for a record processed
      * @param replayed records restored by the start after a kill
-     * @param intervalRecords the most records that were processed between two commits, or after the last one before the kill
+     * @param intervalChanges the most records that were sent to changelogs between two commits, or after the last one before the kill
      * @param restoredPerSecond records restored in a second, from nothing
      * @param memoryMib the peak of the process's resident memory
      * @param diskMib the length of the state's files at the end
@@ -41,7 +41,7 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
             long perSecond,
             long streamNanos,
             long replayed,
-            long intervalRecords,
+            long intervalChanges,
             long restoredPerSecond,
             long memoryMib,
             long diskMib) {}
@@ -92,7 +92,7 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
         }
 
         applications.values().forEach(ApplicationRun::kill);
-        Map<StoreKind, Long> intervalRecords = each(applications, ApplicationRun::commitIntervalMax);
+        Map<StoreKind, Long> intervalChanges = each(applications, ApplicationRun::changesIntervalMax);
         Map<StoreKind, ApplicationRun.Restored> replayed = restart(applications);
         Map<StoreKind, Long> diskMib = each(applications, application -> WorkingFiles.bytes(application.state()) >> 20);
         applications.values().forEach(application -> WorkingFiles.delete(application.state()));
@@ -103,7 +103,7 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
                     end.get(kind).perSecondSince(begin.get(kind)),
                     end.get(kind).streamNanosPerRecordSince(begin.get(kind)),
                     replayed.get(kind).records(),
-                    intervalRecords.get(kind),
+                    intervalChanges.get(kind),
                     restored.get(kind).perSecond(),
                     memoryMib.get(kind),
                     diskMib.get(kind));

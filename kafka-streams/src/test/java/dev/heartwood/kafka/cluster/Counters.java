@@ -21,10 +21,12 @@ final class Counters {
     enum Counter {
         /** Records of the input that were given to the topology since the start. */
         PROCESSED,
-        /** {@link #PROCESSED} as it was at the last commit. */
-        COMMITTED,
-        /** The most of {@link #PROCESSED} between two commits. */
-        COMMIT_INTERVAL_MAX,
+        /** Records sent to changelogs since the start. */
+        CHANGES,
+        /** {@link #CHANGES} as it was at the last commit. */
+        CHANGES_COMMITTED,
+        /** The most of {@link #CHANGES} between two commits. */
+        CHANGES_INTERVAL_MAX,
         /** Processor time that the stream threads have taken since the start, in nanoseconds; some hundred milliseconds old. */
         STREAM_NANOS,
         /** The most that the stores of the instance have used of their budget, in bytes. */
@@ -75,14 +77,15 @@ final class Counters {
     /** Begins anew; what was measured at most stays. */
     void begin() {
         set(Counter.PROCESSED, 0);
-        set(Counter.COMMITTED, 0);
+        set(Counter.CHANGES, 0);
+        set(Counter.CHANGES_COMMITTED, 0);
         set(Counter.STREAM_NANOS, 0);
     }
 
-    /** A commit of all that was processed. */
+    /** A commit of all that was sent. */
     void commit() {
-        long processed = get(Counter.PROCESSED);
-        raise(Counter.COMMIT_INTERVAL_MAX, processed - get(Counter.COMMITTED));
-        set(Counter.COMMITTED, processed);
+        long changes = get(Counter.CHANGES);
+        raise(Counter.CHANGES_INTERVAL_MAX, changes - get(Counter.CHANGES_COMMITTED));
+        set(Counter.CHANGES_COMMITTED, changes);
     }
 }

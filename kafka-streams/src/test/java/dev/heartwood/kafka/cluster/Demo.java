@@ -3,7 +3,9 @@ package dev.heartwood.kafka.cluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -30,12 +32,17 @@ public final class Demo {
         String guarantee = StreamsConfig.AT_LEAST_ONCE;
         String memory = "64m";
         String manyMemory = "24m";
+        boolean checks;
         Path directory = Path.of("").toAbsolutePath();
 
         static Options of(String[] arguments) {
             Options options = new Options();
-            for (int i = 0; i < arguments.length; i += 2) {
-                options.set(arguments[i], i + 1 < arguments.length ? arguments[i + 1] : "");
+            for (int i = 0; i < arguments.length; i++) {
+                if (arguments[i].equals("--check")) {
+                    options.checks = true;
+                } else {
+                    options.set(arguments[i], i + 1 < arguments.length ? arguments[++i] : "");
+                }
             }
             return options;
         }
@@ -76,6 +83,7 @@ public final class Demo {
 
     private final Options options;
     private final Path directory;
+    private final List<String> missed = new ArrayList<>();
 
     private Demo(Options options, Path directory) {
         this.options = options;
@@ -89,15 +97,21 @@ public final class Demo {
             options = Options.of(arguments);
         } catch (IllegalArgumentException e) {
             System.err.println("usage: kafka-demo [--topology NAME] [--guarantee NAME] [--records N] [--keys N]"
-                    + " [--memory SIZE] [--many-keys N] [--many-memory SIZE] [--dir DIRECTORY]");
+                    + " [--memory SIZE] [--many-keys N] [--many-memory SIZE] [--dir DIRECTORY] [--check]");
             System.exit(2);
             return;
         }
         Path directory = Files.createTempDirectory(Files.createDirectories(options.directory), "kafka-demo");
+        Demo demo = new Demo(options, directory);
         try {
-            new Demo(options, directory).run();
+            demo.run();
         } finally {
             WorkingFiles.delete(directory);
+        }
+        if (options.checks) {
+            demo.missed.forEach(bar -> System.out.println("MISSED " + bar));
+            System.out.println(demo.missed.isEmpty() ? "every bar is met" : demo.missed.size() + " bars are missed");
+            System.exit(demo.missed.isEmpty() ? 0 : 1);
         }
     }
 
@@ -105,7 +119,9 @@ public final class Demo {
         compare("State within the memory", new DemoInput(options.keys, VALUE_BYTES), options.memory);
         compare("State larger than the memory", new DemoInput(options.manyKeys, VALUE_BYTES), options.manyMemory);
         if (options.workload == Workload.TABLE) {
-            new ManyStores(directory.resolve("stores"), new DemoInput(options.keys, VALUE_BYTES), options.memory).run();
+            missed.addAll(new ManyStores(
+                            directory.resolve("stores"), new DemoInput(options.keys, VALUE_BYTES), options.memory)
+                    .run());
         }
     }
 
@@ -136,9 +152,10 @@ public final class Demo {
         print("stream thread's processor time, ns", results, Comparison.Result::streamNanos);
         print("restore, records/s", results, Comparison.Result::restoredPerSecond);
         print("replayed after kill -9, records", results, Comparison.Result::replayed);
-        print("longest commit interval, records", results, Comparison.Result::intervalRecords);
+        print("longest commit interval, records", results, Comparison.Result::intervalChanges);
         print("peak memory of the process, MiB", results, Comparison.Result::memoryMib);
         print("disk of the state, MiB", results, Comparison.Result::diskMib);
+        Bars.missed(results, options.guarantee).forEach(bar -> missed.add(title + ": " + bar));
     }
 
     private static void print(
