@@ -1,6 +1,7 @@
 package dev.heartwood.testkit;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
@@ -79,6 +80,21 @@ final class SimulatedDirectory {
         return current.values().stream().mapToLong(SimulatedFile::size).sum();
     }
 
+    /** Captures all files that a crash may leave; returns whether any was stored to since it was captured last. */
+    boolean capture() {
+        Set<SimulatedFile> files = Collections.newSetFromMap(new IdentityHashMap<>());
+        files.addAll(current.values());
+        files.addAll(synced.values());
+        unsynced.forEach(entry -> files.add(entry.file));
+        files.remove(null);
+        boolean changed = false;
+        for (SimulatedFile file : files) {
+            changed |= file.capture();
+        }
+        return changed;
+    }
+
+    /** The directory as the next process, or the next start of the machine, finds it, of what was captured. */
     SimulatedDirectory afterCrash(CrashKind kind, RandomGenerator random) {
         SimulatedDirectory after = new SimulatedDirectory();
         after.made = made;

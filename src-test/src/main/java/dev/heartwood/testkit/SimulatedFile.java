@@ -162,8 +162,9 @@ final class SimulatedFile {
         mappings.remove(mapping);
     }
 
-    /** Turns what was stored through mappings into unsynced writes. */
-    void capture() {
+    /** Turns what was stored through mappings into unsynced writes; returns whether there was anything. */
+    boolean capture() {
+        boolean changed = false;
         byte[] live = new byte[SECTOR_BYTES];
         for (SimulatedMapping mapping : mappings) {
             long sectors = mapping.length() / SECTOR_BYTES;
@@ -171,14 +172,15 @@ final class SimulatedFile {
                 mapping.copySector(s, live);
                 if (!Arrays.equals(live, sector(s))) {
                     put(s, live.clone(), true);
+                    changed = true;
                 }
             }
         }
+        return changed;
     }
 
-    /** The file as the next process, or the next start of the machine, finds it. */
+    /** The file as the next process, or the next start of the machine, finds it, of what was captured. */
     SimulatedFile afterCrash(CrashKind kind, RandomGenerator random) {
-        capture();
         if (kind == CrashKind.KILL) {
             return copy();
         }
@@ -200,9 +202,8 @@ final class SimulatedFile {
         return new SimulatedFile(contents, sizeAfter);
     }
 
-    /** The file after a loss of power: fate decides about each unsynced sector, and then about the unsynced size. */
+    /** The file after a loss of power: fate decides about each unsynced sector that was captured, and then about the unsynced size. */
     SimulatedFile afterPowerLoss(Supplier<Fate> fate) {
-        capture();
         Map<Long, byte[]> contents = new HashMap<>(synced);
         for (UnsyncedSector write : unsynced) {
             Fate decided = fate.get();

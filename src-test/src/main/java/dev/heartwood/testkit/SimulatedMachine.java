@@ -59,8 +59,8 @@ public final class SimulatedMachine implements Function<Path, Storage> {
     }
 
     /**
-     * The machine as the next process finds it. This one is left as it is, so that what runs on it can be shut down. Of a
-     * power loss the random numbers decide what survives.
+     * The machine as the next process finds it, all of it as it was at one moment during this call. This one is left as it is, so that
+     * what runs on it can be shut down. Of a power loss the random numbers decide what survives.
      */
     public SimulatedMachine crash(CrashKind kind, RandomGenerator fate) {
         return locked(() -> {
@@ -68,6 +68,7 @@ public final class SimulatedMachine implements Function<Path, Storage> {
             SimulatedMachine next = new SimulatedMachine(new SplittableRandom(fate.nextLong()), nextBoot);
             next.capacityBytes = capacityBytes;
             next.queueOrder = queueOrder;
+            captureAtOnce();
             directories.forEach((path, directory) -> next.directories.put(path, directory.afterCrash(kind, fate)));
             return next;
         });
@@ -101,9 +102,25 @@ public final class SimulatedMachine implements Function<Path, Storage> {
             SimulatedMachine next = new SimulatedMachine(new SplittableRandom(1), bootId + "+");
             next.capacityBytes = capacityBytes;
             next.queueOrder = queueOrder;
+            captureAtOnce();
             directories.forEach((path, directory) -> next.directories.put(path, directory.afterPowerLoss(fate)));
             return next;
         });
+    }
+
+    /*
+     * A crash takes all memory of one moment, but threads may store through mappings while files are captured one after the other. What
+     * two captures in a row find the same was there all at once between them. Whoever stores on and on needs an operation of the
+     * machine before long, and waits for it, because the machine is locked.
+     */
+    private void captureAtOnce() {
+        boolean changed = true;
+        while (changed) {
+            changed = false;
+            for (SimulatedDirectory directory : directories.values()) {
+                changed |= directory.capture();
+            }
+        }
     }
 
     /** A hash of the disks: machines with the same one behave the same. */

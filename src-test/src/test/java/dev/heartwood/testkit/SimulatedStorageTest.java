@@ -16,11 +16,14 @@ import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryRegions;
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -370,5 +373,38 @@ class SimulatedStorageTest {
         write(device, 1, 1);
         assertArrayEquals(pageOf(0), read(openDevice(image[0]), 1));
         assertArrayEquals(pageOf(1), read(device, 1));
+    }
+
+    /** One thread stores to two mapped files in turn while others crash the machine: no image has the later store without the earlier. */
+    @Test
+    void aCrashTakesAllMappedMemoryOfOneMoment() throws InterruptedException {
+        int pages = 16;
+        MappedFile first = storage.openMapped("a", (long) pages * PAGE);
+        MappedFile second = storage.openMapped("b", (long) pages * PAGE);
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread writer = Thread.ofPlatform().start(() -> {
+            for (long i = 1; !ended.get(); i++) {
+                Memory.putLongVolatile(first.address(), i);
+                Memory.putLongVolatile(second.address() + (pages - 1L) * PAGE, i);
+                if (i % 1000 == 0) {
+                    second.sync(0, 0);
+                }
+            }
+        });
+        try {
+            for (int crash = 0; crash < 50; crash++) {
+                SimulatedMachine image = machine.crash(CrashKind.KILL, new SplittableRandom(crash));
+                long earlier = ByteBuffer.wrap(image.contents(DIRECTORY, "a"))
+                        .order(ByteOrder.nativeOrder())
+                        .getLong(0);
+                long later = ByteBuffer.wrap(image.contents(DIRECTORY, "b"))
+                        .order(ByteOrder.nativeOrder())
+                        .getLong((pages - 1) * PAGE);
+                assertTrue(earlier == later || earlier == later + 1, earlier + " and " + later);
+            }
+        } finally {
+            ended.set(true);
+            writer.join();
+        }
     }
 }
