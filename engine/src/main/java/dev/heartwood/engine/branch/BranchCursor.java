@@ -374,7 +374,6 @@ public final class BranchCursor implements LargeValueCursor {
 
     private void leave() {
         page = 0;
-        source.leave();
     }
 
     @Override

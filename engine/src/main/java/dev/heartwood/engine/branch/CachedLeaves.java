@@ -67,8 +67,7 @@ final class CachedLeaves implements LeafSource {
         }
     }
 
-    @Override
-    public void leave() {
+    private void leave() {
         if (locked != 0) {
             branch.storage.file().unlockShared(locked);
             locked = 0;

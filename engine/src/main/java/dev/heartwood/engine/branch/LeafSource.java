@@ -4,7 +4,8 @@ package dev.heartwood.engine.branch;
 interface LeafSource {
     /**
      * The address of a leaf, readable until the next call or {@link #close}; in the range of leaves that ends with {@code
-     * lastLeaf}, beyond which the cursor is not known to go.
+     * lastLeaf}, beyond which the cursor is not known to go. A cursor that has come to its end keeps its leaf: the next one over the
+     * same branch often begins there.
      */
     long open(int leaf, int lastLeaf);
 
@@ -13,9 +14,6 @@ interface LeafSource {
 
     /** Starts reading an absent leaf, in the range of leaves that ends with {@code lastLeaf}. */
     void readAhead(int leaf, int lastLeaf);
-
-    /** Gives the open leaf up. Idempotent. */
-    void leave();
 
     /** Gives up everything. Idempotent. */
     void close();

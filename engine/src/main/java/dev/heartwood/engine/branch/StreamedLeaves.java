@@ -143,9 +143,6 @@ final class StreamedLeaves implements LeafSource {
     }
 
     @Override
-    public void leave() {}
-
-    @Override
     public void close() {
         if (buffer == 0) {
             return;

@@ -22,12 +22,13 @@ final class FrameTable {
 
     /*
      * A mark is how many hands of the clock the page survives. One page of an index or a filter stands for hundreds of leaves, and
-     * reading it again costs as much as reading one of those, so it survives more of them.
+     * reading it again costs as much as reading one of those, so it survives more of them. So does a page that was read ahead, until
+     * its use, which is all but certain: its mark is negative.
      */
     private static final int UNMARKED = 0;
-    private static final int AHEAD = -1;
     private static final int HANDS_LEAF = 1;
     private static final int HANDS_INDEX = 4;
+    private static final int HANDS_AHEAD = 4;
 
     private static final int PAGE_BITS = 40;
     private static final int OWNER_BYTES = 8;
@@ -100,7 +101,7 @@ final class FrameTable {
         int mark = Memory.getByte(marks + frame);
         int hands = hands(type);
         if (mark != hands) {
-            Memory.putByte(marks + frame, mark == AHEAD ? UNMARKED : hands);
+            Memory.putByte(marks + frame, mark < UNMARKED ? UNMARKED : hands);
         }
     }
 
@@ -118,9 +119,10 @@ final class FrameTable {
         return Memory.getByte(marks + frame) > 0;
     }
 
-    /** Notes that a hand of the clock passed an accessed page. */
+    /** Notes that a hand of the clock passed a page that was accessed or read ahead. */
     void age(int frame) {
-        Memory.putByte(marks + frame, Math.max(UNMARKED, Memory.getByte(marks + frame) - 1));
+        int mark = Memory.getByte(marks + frame);
+        Memory.putByte(marks + frame, mark - Integer.signum(mark));
     }
 
     void clearAccessed(int frame) {
@@ -129,11 +131,11 @@ final class FrameTable {
 
     /** Notes that a page came in ahead of its use: its first access is the expected one and does not count. */
     void markAhead(int frame) {
-        Memory.putByte(marks + frame, AHEAD);
+        Memory.putByte(marks + frame, -HANDS_AHEAD);
     }
 
     boolean isAhead(int frame) {
-        return Memory.getByte(marks + frame) == AHEAD;
+        return Memory.getByte(marks + frame) < UNMARKED;
     }
 
     /** Says which page of which file a frame holds; the caller holds its write lock. */

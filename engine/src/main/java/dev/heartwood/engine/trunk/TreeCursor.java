@@ -1,6 +1,5 @@
 package dev.heartwood.engine.trunk;
 
-import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
@@ -21,10 +20,10 @@ public final class TreeCursor implements LargeValueCursor {
     private final TreeStorage storage;
     private final TrunkVersion version;
     private final List<EntryCursor> memtables;
-    private final List<EntryCursor> runs = new ArrayList<>();
-    /** Lent to the cursors of the runs. */
-    private long memory;
-    private long memoryBytes;
+    /** Those on the path to the open leaf. */
+    private PathRuns runs;
+    /** Those of the leaf that the cursor comes from while {@link #runs} take over, else none. */
+    private PathRuns runsLeft;
     private TreePath path;
     private Span leafSpan;
     private MergeCursor merged;
@@ -36,6 +35,8 @@ public final class TreeCursor implements LargeValueCursor {
         this.storage = storage;
         this.version = version;
         this.memtables = memtables;
+        this.runs = new PathRuns(storage.buffers());
+        this.runsLeft = new PathRuns(storage.buffers());
     }
 
     @Override
@@ -105,13 +106,28 @@ public final class TreeCursor implements LargeValueCursor {
         goBack();
     }
 
+    /*
+     * Where one leaf of the tree ends and the next begins, most runs go on in the page that they are at. So the runs of the leaf left
+     * stay open until those of the next one stand: their pages are locked, and what is read meanwhile takes the place of none of them.
+     */
+    private void keepRuns() {
+        PathRuns none = runsLeft;
+        runsLeft = runs;
+        runs = none;
+    }
+
     /** From past the end of a leaf to the first entry of the next leaf that has one. */
     private void goOn() {
         standing = isBeforeEnd();
         while (!standing && leafSpan.to() != null) {
             byte[] from = leafSpan.to();
-            openLeafAt(from);
-            seekIn(from);
+            keepRuns();
+            try {
+                openLeafAt(from);
+                seekIn(from);
+            } finally {
+                runsLeft.close();
+            }
             standing = isBeforeEnd();
         }
     }
@@ -121,8 +137,13 @@ public final class TreeCursor implements LargeValueCursor {
         standing = isFromBegin();
         while (!standing && leafSpan.from() != null) {
             byte[] to = leafSpan.from();
-            openLeaf(to, true);
-            seekBeforeIn(to);
+            keepRuns();
+            try {
+                openLeaf(to, true);
+                seekBeforeIn(to);
+            } finally {
+                runsLeft.close();
+            }
             standing = isFromBegin();
         }
     }
@@ -141,23 +162,13 @@ public final class TreeCursor implements LargeValueCursor {
 
     private void withNative(byte[] key, KeyAction action) {
         long bytes = Math.max(1, key.length);
-        long copy = allocate(bytes);
+        long copy = PathRuns.allocate(storage.buffers(), bytes);
         try {
             Memory.copyFrom(key, 0, copy, key.length);
             action.accept(copy, key.length);
         } finally {
             storage.buffers().free(copy, bytes);
         }
-    }
-
-    /** Memory from the pool that calls and cursors share, waited for while others give some back. */
-    private long allocate(long bytes) {
-        long address = storage.buffers().allocatePatiently(bytes);
-        if (address == 0) {
-            throw new InsufficientMemoryException("no " + bytes + " bytes left for a cursor of the "
-                    + storage.buffers().capacity() + " that the memory budget has for calls and cursors");
-        }
-        return address;
     }
 
     private void openLeafAt(byte[] key) {
@@ -183,14 +194,13 @@ public final class TreeCursor implements LargeValueCursor {
         closeRuns();
         path = TreePath.to(version.root(), key, before);
         leafSpan = path.leafSpan();
-        memoryBytes = (long) path.runCount() * BranchCursor.LENT_BYTES;
-        memory = memoryBytes == 0 ? 0 : allocate(memoryBytes);
-        for (int i = path.runCount() - 1; i >= 0; i--) {
-            long lent = memory + (long) i * BranchCursor.LENT_BYTES;
-            runs.add(BranchCursor.scanning(path.run(i).branch(), path.span(i), path.isExact(i), lent));
+        if (!runs.tryOpen(path)) {
+            // Nobody waits for memory while holding some that others wait for.
+            runsLeft.close();
+            runs.open(path);
         }
-        List<EntryCursor> oldestFirst = new ArrayList<>(runs.size() + memtables.size());
-        oldestFirst.addAll(runs);
+        List<EntryCursor> oldestFirst = new ArrayList<>(path.runCount() + memtables.size());
+        oldestFirst.addAll(runs.oldestFirst());
         oldestFirst.addAll(memtables);
         merged = MergeCursor.of(oldestFirst);
     }
@@ -238,12 +248,7 @@ public final class TreeCursor implements LargeValueCursor {
     private void closeRuns() {
         merged = null;
         standing = false;
-        runs.forEach(EntryCursor::close);
-        runs.clear();
-        if (memory != 0) {
-            storage.buffers().free(memory, memoryBytes);
-            memory = 0;
-        }
+        runs.close();
     }
 
     @Override
