@@ -60,8 +60,9 @@ class EmptySyncedBatchTest {
     void itSyncsOnlyAtTheLevelThatPromisesIt() {
         SimulatedMachine machine = new SimulatedMachine(1);
         try (KeyValueStore store = SimulatedStoreHost.open(machine, PowerLossTest.options(1))) {
-            // The first sync of a segment syncs the claim to it, too.
-            store.put(new byte[] {0}, new byte[] {1}, Durability.SYNC);
+            // The first sync of a segment syncs the claim to it, too; and synced writes have a segment of their own.
+            store.put(new byte[] {0}, new byte[] {1}, Durability.BUFFERED);
+            writeEmptyBatch(store, Durability.SYNC);
             store.put(new byte[] {1}, new byte[] {1}, Durability.BUFFERED);
             long before = machine.faults().count(OperationKind.SYNC_MAPPED);
             writeEmptyBatch(store, Durability.NONE);

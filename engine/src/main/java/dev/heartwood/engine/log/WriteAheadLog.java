@@ -3,6 +3,7 @@ package dev.heartwood.engine.log;
 import dev.heartwood.ClosedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.TooLargeException;
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
@@ -85,7 +86,7 @@ public final class WriteAheadLog implements AutoCloseable {
         scan.run();
         this.survey = new LogSurvey(storage, scan, checkpointGeneration);
         this.pool = new SegmentPool(storage, options, scan);
-        this.commit = new GroupCommit(this::syncAll);
+        this.commit = new GroupCommit(this::syncAll, Clock.SYSTEM);
         this.lanes = new LogLane[laneCount];
         for (int i = 0; i < laneCount; i++) {
             lanes[i] = new LogLane();
@@ -387,9 +388,12 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
-        long wanted = segmentBytesWanted();
+        // All give their mappings back first: a file that cannot be deleted then keeps no other's.
         for (LogSegment segment : released) {
             segment.release();
+        }
+        long wanted = segmentBytesWanted();
+        for (LogSegment segment : released) {
             pool.recycle(segment.place, wanted);
         }
     }

@@ -81,7 +81,7 @@ final class WritePath {
         RoomSearch search = null;
         while (true) {
             requireWritable();
-            int lane = lanes.enter(operation.slot());
+            int lane = enterLane(operation, durability);
             Generation active = generations.active();
             boolean drawn = false;
             boolean done = false;
@@ -120,13 +120,18 @@ final class WritePath {
         }
     }
 
+    /** Synced writes share a lane: a group commit waits for the device once for each lane that has something to sync. */
+    private int enterLane(Operation operation, Durability durability) {
+        return durability == Durability.SYNC ? lanes.enterFirst() : lanes.enter(operation.slot());
+    }
+
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
         boolean logged = durability != Durability.NONE;
         RoomSearch search = null;
         while (true) {
             requireWritable();
-            int lane = lanes.enter(operation.slot());
+            int lane = enterLane(operation, durability);
             Generation active = generations.active();
             boolean drawn = false;
             boolean done = false;

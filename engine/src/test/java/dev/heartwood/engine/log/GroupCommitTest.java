@@ -1,0 +1,106 @@
+package dev.heartwood.engine.log;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class GroupCommitTest {
+    private final AtomicLong appended = new AtomicLong();
+    private final AtomicLong now = new AtomicLong();
+    private final AtomicInteger syncs = new AtomicInteger();
+
+    /** The last LSN appended, at the moment at which a sync begins. */
+    private long sync() {
+        syncs.incrementAndGet();
+        now.addAndGet(1_000_000);
+        return appended.get();
+    }
+
+    @Test
+    void aLoneWriterWaitsForNobody() {
+        GroupCommit commit = new GroupCommit(this::sync, now::get);
+        for (int i = 1; i <= 10; i++) {
+            commit.await(appended.incrementAndGet());
+            assertEquals(i, commit.durable());
+            assertEquals(i, syncs.get());
+        }
+    }
+
+    @Test
+    void whatIsDurableNeedsNoSync() {
+        GroupCommit commit = new GroupCommit(this::sync, now::get);
+        commit.startFrom(5);
+        commit.await(5);
+        assertEquals(0, syncs.get());
+    }
+
+    /** The clock stands still while the second writer gathers, so nothing but the first one's return ends that. */
+    @Test
+    void theNextLeaderWaitsForThoseWhomTheLastSyncServed() throws InterruptedException {
+        CountDownLatch secondLeads = new CountDownLatch(1);
+        Thread[] second = new Thread[1];
+        boolean[] first = {true};
+        GroupCommit commit = new GroupCommit(
+                () -> {
+                    long upTo = sync();
+                    if (first[0]) {
+                        first[0] = false;
+                        second[0].start();
+                        awaitParked(second[0]);
+                    }
+                    return upTo;
+                },
+                () -> {
+                    if (Thread.currentThread() == second[0]) {
+                        secondLeads.countDown();
+                    }
+                    return now.get();
+                });
+        second[0] = new Thread(() -> commit.await(appended.incrementAndGet()));
+
+        commit.await(appended.incrementAndGet());
+        secondLeads.await();
+        commit.await(appended.incrementAndGet());
+        second[0].join();
+
+        assertEquals(3, commit.durable());
+        assertEquals(2, syncs.get());
+    }
+
+    /** A writer that was served and does not come again holds the next sync up for a part of a sync only. */
+    @Test
+    void whoDoesNotComeAgainIsNotWaitedForLong() throws InterruptedException {
+        AtomicLong looks = new AtomicLong();
+        Thread[] second = new Thread[1];
+        boolean[] first = {true};
+        GroupCommit commit = new GroupCommit(
+                () -> {
+                    long upTo = sync();
+                    if (first[0]) {
+                        first[0] = false;
+                        second[0].start();
+                        awaitParked(second[0]);
+                    }
+                    return upTo;
+                },
+                () -> now.addAndGet(Thread.currentThread() == second[0] ? looks.incrementAndGet() : 0));
+        second[0] = new Thread(() -> commit.await(appended.incrementAndGet()));
+
+        commit.await(appended.incrementAndGet());
+        second[0].join();
+
+        assertEquals(2, commit.durable());
+        assertEquals(2, syncs.get());
+        assertTrue(looks.get() > 2, "the second sync waited for nobody");
+    }
+
+    private static void awaitParked(Thread thread) {
+        while (thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+    }
+}
