@@ -8,10 +8,8 @@ import dev.heartwood.engine.trunk.RedundancyEstimate.Node;
 import java.nio.ByteBuffer;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.Set;
 
 /**
  * While a tree takes more space than its target, names the node to be merged next: the one with most redundant bytes, from a heap
@@ -24,8 +22,8 @@ final class SpaceReclaim {
      * entries were packed that they could have made up a part of what may be redundant. Slices of maplets are kept from one to the next, so
      * that a maplet is read once, a few pages of it, when it is new.
      *
-     * A merge may free less than it should: by a bias of the estimate, or for operands that do not combine. What is left of a node's
-     * redundancy after its merge is not counted again, so that it is not merged for the same once more.
+     * A merge may free less than it should: by a bias of the estimate, or because somebody sees a version by now. What is superseded in a
+     * node after its merge, as it seems, is not counted again, so that the node is not merged for the same once more.
      */
     /** Of what may be redundant by the target, the part up to which is merged: the rest is for errors and for what comes meanwhile. */
     private static final double GOAL_SHARE = 0.8;
@@ -55,7 +53,10 @@ final class SpaceReclaim {
     private final TreeStorage storage;
     private final Trunk trunk;
     private final PriorityQueue<Node> heap = new PriorityQueue<>(Comparator.comparingDouble(this::gain).reversed());
-    private final Set<NodeKey> merged = new HashSet<>();
+    /** Nodes merged since the last estimate, and whether everything above had been moved to them. */
+    private final Map<NodeKey, Boolean> merged = new HashMap<>();
+
+    /** Superseded bytes that the last merge of a node has left. */
     private Map<NodeKey, Double> left = new HashMap<>();
     private Map<Long, MapletSlice> slices = new HashMap<>();
     private int zeroBits;
@@ -78,6 +79,10 @@ final class SpaceReclaim {
     void target(double spaceAmplification) {
         target = spaceAmplification;
         targetChanged = true;
+    }
+
+    double target() {
+        return target;
     }
 
     /** Space taken for each byte of live entries when it was estimated last; 0 before. */
@@ -108,7 +113,7 @@ final class SpaceReclaim {
             CompactionPlan plan = trunk.planWhole(worst, flush);
             if (plan != null) {
                 expectedBytes -= worst.redundantBytes();
-                merged.add(NodeKey.of(worst));
+                merged.put(NodeKey.of(worst), flush);
                 again = true;
                 return plan;
             }
@@ -181,9 +186,10 @@ final class SpaceReclaim {
         Map<NodeKey, Double> stays = new HashMap<>();
         for (Node node : estimate.nodes()) {
             NodeKey key = NodeKey.of(node);
-            Double before = merged.contains(key) ? Double.valueOf(node.redundantBytes()) : left.get(key);
-            if (before != null) {
-                stays.put(key, before);
+            Boolean flushed = merged.get(key);
+            Double stayed = flushed == null ? left.get(key) : Double.valueOf(node.within() + (flushed ? node.above() : 0));
+            if (stayed != null) {
+                stays.put(key, stayed);
             }
         }
         left = stays;
