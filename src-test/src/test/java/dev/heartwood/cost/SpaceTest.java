@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  * entries stand for bytes. Nothing happens in the background but when the tests say so: every number is the same in every run.
  */
 class SpaceTest {
-    private static final int KEYS = 100_000;
+    private static final int KEYS = 60_000;
     private static final int RECORDS_PER_FINISH = 500;
     private static final double TARGET = 1.2;
     /** No more is ever redundant: left to the policy. */
@@ -102,12 +102,25 @@ class SpaceTest {
         }
     }
 
+    /** What is written once is redundant only where parts of a run have moved on. */
+    @Test
+    void aLoadIsHardlyMergedForSpace() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET)).overwritten(0);
+                    Subject left = new Subject(options(policy, KeyOrder.SORTED, NO_TARGET)).overwritten(0)) {
+                String found = text(policy + "", subject) + "\n" + text("left to the policy", left);
+                double most = 1.5 * left.store.stats().dataWriteAmplification();
+                assertTrue(subject.store.stats().dataWriteAmplification() <= most, found);
+            }
+        }
+    }
+
     @Test
     void aTargetThatIsTunedLowerIsReachedWithoutAWrite() {
         StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
         try (Subject subject = new Subject(options).overwritten(1)) {
             KeyValueStore store = subject.store;
-            assertTrue(subject.entriesForEachKey() > 1.4, text("without a target", subject));
+            assertTrue(subject.entriesForEachKey() > 1.3, text("without a target", subject));
             store.tune(store.tuning().withSpaceAmplificationTarget(TARGET));
             assertEquals(TARGET, store.options().spaceAmplificationTarget());
             subject.environment.finish();

@@ -34,6 +34,12 @@ final class SpaceReclaim {
     /** Of what may be redundant in a node, the part up to which it is left alone. */
     private static final double NODE_SHARE_MIN = 0.5;
 
+    /**
+     * The same of a node above the leaves while leaves have something to gain: what it holds moves on and is written again there, and when
+     * all of it has, what is dead is gone without a merge.
+     */
+    private static final double INNER_SHARE_MIN = 1;
+
     /** Of a node's redundancy, what nodes above must supersede for what they hold to be moved to it first. */
     private static final double FLUSHED_SHARE_MIN = 0.25;
 
@@ -195,10 +201,20 @@ final class SpaceReclaim {
         left = stays;
         merged.clear();
         if (spaceAmplification > goal()) {
-            for (Node node : estimate.nodes()) {
-                if (gain(node) > NODE_SHARE_MIN * (goal() - 1) * node.liveBytes()) {
-                    heap.add(node);
-                }
+            double share = NODE_SHARE_MIN * (goal() - 1);
+            fill(estimate, share, INNER_SHARE_MIN);
+            if (heap.isEmpty()) {
+                fill(estimate, share, share);
+            }
+        }
+    }
+
+    /** Takes the nodes that have more to gain than these shares of what is live in them. */
+    private void fill(RedundancyEstimate estimate, double leafShareMin, double innerShareMin) {
+        for (Node node : estimate.nodes()) {
+            double share = node.height() == 0 ? leafShareMin : innerShareMin;
+            if (gain(node) > share * node.liveBytes()) {
+                heap.add(node);
             }
         }
     }

@@ -41,7 +41,7 @@ class RedundancyEstimateTest {
         return tree;
     }
 
-    /** The slices of a tree's maplets, read as they are asked for. */
+    /** The estimate of a tree from the keys whose hashes begin with some zero bits. */
     static RedundancyEstimate estimate(TrunkFixture tree, int zeroBits) {
         Map<Maplet, MapletSlice> slices = new HashMap<>();
         return RedundancyEstimate.of(
@@ -50,8 +50,8 @@ class RedundancyEstimateTest {
                         maplet, read -> MapletSlice.read(tree.storage.file(), read, tree.pool, zeroBits)));
     }
 
-    /** Bytes of the entries of all branches. */
-    static long trueBytes(TrunkNode node, Set<Branch> seen) {
+    /** Bytes of the entries of all branches below a node. */
+    private static long trueBytes(TrunkNode node, Set<Branch> seen) {
         long bytes = 0;
         for (Bundle bundle : node.bundles()) {
             for (Run run : bundle.runs()) {
@@ -64,11 +64,11 @@ class RedundancyEstimateTest {
         return bytes;
     }
 
-    static long trueBytes(TrunkFixture tree) {
+    private static long trueBytes(TrunkFixture tree) {
         return trueBytes(tree.trunk.version().root(), Collections.newSetFromMap(new IdentityHashMap<>()));
     }
 
-    static long trueLiveBytes(TrunkFixture tree) {
+    private static long trueLiveBytes(TrunkFixture tree) {
         return tree.scan(tree.trunk.version(), Long.MAX_VALUE, null, true).entrySet().stream()
                 .mapToLong(entry -> entry.getKey().length() + entry.getValue().length())
                 .sum();
@@ -83,7 +83,6 @@ class RedundancyEstimateTest {
                 "%s, 1/%d: %.0f of %d bytes redundant, found %.0f (%+.1f %%) of %d, height %d, nodes %d",
                 what, 1 << zeroBits, truth, bytes, found, 100 * (found / truth - 1), estimate.bytes(),
                 tree.trunk.version().root().height(), estimate.nodes().size());
-        System.out.println(text);
         assertTrue(estimate.bytes() == bytes && Math.abs(found - truth) <= 0.1 * truth, text + RERUN);
     }
 
