@@ -26,6 +26,9 @@ class SpaceTest {
     private static final int KEYS = 60_000;
     private static final int RECORDS_PER_FINISH = 500;
     private static final double TARGET = 1.2;
+    /** Whether the figures are printed, as for docs/TREES.md. */
+    private static final boolean PRINTS = Boolean.getBoolean("heartwood.sweep");
+
     /** No more is ever redundant: left to the policy. */
     private static final double NO_TARGET = 100;
 
@@ -95,6 +98,10 @@ class SpaceTest {
             for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
                 try (Subject subject = new Subject(options(policy, order, TARGET)).overwritten(3)) {
                     String found = text(order + " " + policy, subject);
+                    if (PRINTS) {
+                        System.out.println(found);
+                        System.out.println(leftToThePolicy(policy, order));
+                    }
                     assertTrue(subject.entriesForEachKey() <= TARGET, found);
                     assertTrue(subject.store.stats().spaceAmplification() <= TARGET, found);
                 }
@@ -112,6 +119,12 @@ class SpaceTest {
                 double most = 1.5 * left.store.stats().dataWriteAmplification();
                 assertTrue(subject.store.stats().dataWriteAmplification() <= most, found);
             }
+        }
+    }
+
+    private static String leftToThePolicy(CompactionPolicyKind policy, KeyOrder order) {
+        try (Subject left = new Subject(options(policy, order, NO_TARGET)).overwritten(3)) {
+            return text("  left to the policy", left);
         }
     }
 

@@ -28,7 +28,7 @@ final class SpaceReclaim {
     /** Of what may be redundant by the target, the part up to which is merged: the rest is for errors and for what comes meanwhile. */
     private static final double GOAL_SHARE = 0.8;
 
-    /** Of what may be redundant, the part that may be packed between two estimates. */
+    /** Of what may be redundant, or of all when that is less, the part that may be packed between two estimates. */
     private static final double UNSEEN_SHARE = 0.125;
 
     /** Of what may be redundant in a node, the part up to which it is left alone. */
@@ -74,7 +74,7 @@ final class SpaceReclaim {
     private volatile double target = Double.POSITIVE_INFINITY;
     private volatile boolean targetChanged;
     private volatile double spaceAmplification;
-    private volatile long pagesRead;
+    private long pagesRead;
 
     SpaceReclaim(TreeStorage storage, Trunk trunk) {
         this.storage = storage;
@@ -96,7 +96,7 @@ final class SpaceReclaim {
         return spaceAmplification;
     }
 
-    /** Pages of maplets read so far. */
+    /** Pages of maplets read so far; for the thread that plans. */
     long pagesRead() {
         return pagesRead;
     }
@@ -135,7 +135,7 @@ final class SpaceReclaim {
             return false;
         }
         long added = trunk.events().entriesAdded() - addedThen;
-        return again || targetChanged || added > 0 && added >= UNSEEN_SHARE * (target - 1) * entriesThen;
+        return again || targetChanged || added > 0 && added >= UNSEEN_SHARE * Math.min(1, target - 1) * entriesThen;
     }
 
     private void estimate() {
