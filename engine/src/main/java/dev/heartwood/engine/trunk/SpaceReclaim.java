@@ -1,11 +1,9 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.CorruptionException;
-import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletSlice;
 import dev.heartwood.engine.trunk.RedundancyEstimate.Node;
-import java.nio.ByteBuffer;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
@@ -22,8 +20,8 @@ final class SpaceReclaim {
      * entries were packed that they could have made up a part of what may be redundant. Slices of maplets are kept from one to the next, so
      * that a maplet is read once, a few pages of it, when it is new.
      *
-     * A merge may free less than it should: by a bias of the estimate, or because somebody sees a version by now. What is superseded in a
-     * node after its merge, as it seems, is not counted again, so that the node is not merged for the same once more.
+     * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
+     * snapshot made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it.
      */
     /** Of what may be redundant by the target, the part up to which is merged: the rest is for errors and for what comes meanwhile. */
     private static final double GOAL_SHARE = 0.8;
@@ -48,22 +46,9 @@ final class SpaceReclaim {
 
     private static final long SAMPLED_OF_LEAF = 512;
 
-    /** A node by what stays the same when it is merged. */
-    private record NodeKey(int height, ByteBuffer from) {
-        static NodeKey of(Node node) {
-            byte[] from = node.span().from();
-            return new NodeKey(node.height(), ByteBuffer.wrap(from == null ? Keys.EMPTY : from));
-        }
-    }
-
     private final TreeStorage storage;
     private final Trunk trunk;
-    private final PriorityQueue<Node> heap = new PriorityQueue<>(Comparator.comparingDouble(this::gain).reversed());
-    /** Nodes merged since the last estimate, and whether everything above had been moved to them. */
-    private final Map<NodeKey, Boolean> merged = new HashMap<>();
-
-    /** Superseded bytes that the last merge of a node has left. */
-    private Map<NodeKey, Double> left = new HashMap<>();
+    private final PriorityQueue<Node> heap = new PriorityQueue<>(Comparator.comparingDouble(Node::redundantBytes).reversed());
     private Map<Long, MapletSlice> slices = new HashMap<>();
     private int zeroBits;
     private boolean again;
@@ -119,7 +104,6 @@ final class SpaceReclaim {
             CompactionPlan plan = trunk.planWhole(worst, flush);
             if (plan != null) {
                 expectedBytes -= worst.redundantBytes();
-                merged.put(NodeKey.of(worst), flush);
                 again = true;
                 return plan;
             }
@@ -189,17 +173,6 @@ final class SpaceReclaim {
         spaceAmplification = estimate.spaceAmplification();
         liveBytes = estimate.liveBytes();
         expectedBytes = estimate.bytes();
-        Map<NodeKey, Double> stays = new HashMap<>();
-        for (Node node : estimate.nodes()) {
-            NodeKey key = NodeKey.of(node);
-            Boolean flushed = merged.get(key);
-            Double stayed = flushed == null ? left.get(key) : Double.valueOf(node.within() + (flushed ? node.above() : 0));
-            if (stayed != null) {
-                stays.put(key, stayed);
-            }
-        }
-        left = stays;
-        merged.clear();
         if (spaceAmplification > goal()) {
             double share = NODE_SHARE_MIN * (goal() - 1);
             fill(estimate, share, INNER_SHARE_MIN);
@@ -209,18 +182,13 @@ final class SpaceReclaim {
         }
     }
 
-    /** Takes the nodes that have more to gain than these shares of what is live in them. */
+    /** Takes the nodes of which more is redundant than these shares of what is live in them. */
     private void fill(RedundancyEstimate estimate, double leafShareMin, double innerShareMin) {
         for (Node node : estimate.nodes()) {
             double share = node.height() == 0 ? leafShareMin : innerShareMin;
-            if (gain(node) > share * node.liveBytes()) {
+            if (node.redundantBytes() > share * node.liveBytes()) {
                 heap.add(node);
             }
         }
-    }
-
-    /** Redundant bytes of a node beyond what its last merge has left. */
-    private double gain(Node node) {
-        return node.redundantBytes() - left.getOrDefault(NodeKey.of(node), 0.0);
     }
 }

@@ -160,7 +160,7 @@ class SpaceReclaimTest {
         }
     }
 
-    /** While a snapshot sees every version, merges free nothing: each node is merged once and then left alone. */
+    /** While snapshots see every version, merges free nothing: nodes are merged a few times and then left alone. */
     @Test
     void aNodeThatGivesNothingIsNotMergedForEver() {
         int keys = 5000;
