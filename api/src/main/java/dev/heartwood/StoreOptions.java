@@ -133,6 +133,17 @@ public final class StoreOptions {
     }
 
     /**
+     * Bytes that the tree's entries take, overwritten and deleted ones included, for each byte of those that are not. Default 1.2, 1.05
+     * to 100. While it is estimated to be more, merges in the background remove what is redundant, where most of it is first and with
+     * nothing more urgent to merge: what a store takes while it is written without a pause may be more, as may what open snapshots and
+     * cursors still see. Less space costs more bytes written; 100 leaves it to the policy. Can be changed while the store runs: {@link
+     * KeyValueStore#tune}.
+     */
+    public double spaceAmplificationTarget() {
+        return values.spaceAmplificationTarget;
+    }
+
+    /**
      * The most the data file may grow to. Default 0: as far as the device goes. At least 4 MiB. Writes that would need more are
      * refused with {@link NoSpaceException}, also those that delete. A store that is larger already opens, and grows no more. The
      * log is not counted.
@@ -219,6 +230,7 @@ public final class StoreOptions {
         map.put("keyOrder", values.keyOrder.name());
         map.put("policy", values.policy.name());
         map.put("checkpointDistance", Integer.toString(values.checkpointDistance));
+        map.put("spaceAmplificationTarget", Double.toString(values.spaceAmplificationTarget));
         map.put("diskMax", values.diskMax.toString());
         map.put("scrubPerSecond", values.scrubPerSecond.toString());
         map.put("mergeOperator", mergeOperatorName());
@@ -247,6 +259,13 @@ public final class StoreOptions {
         return Builder.within("checkpointDistance", memtables, 1, 1024);
     }
 
+    static double checkSpaceAmplification(double target) {
+        if (!(target >= 1.05 && target <= 100)) {
+            throw new IllegalArgumentException("spaceAmplificationTarget " + target + " is not within 1.05..100");
+        }
+        return target;
+    }
+
     /** Collects options; not thread-safe. Every setter refuses a value out of range. */
     public static final class Builder {
         private ByteSize memory = ByteSize.mib(256);
@@ -261,6 +280,7 @@ public final class StoreOptions {
         private KeyOrder keyOrder = KeyOrder.SORTED;
         private CompactionPolicyKind policy = CompactionPolicyKind.SIZE_TIERED;
         private int checkpointDistance = 4;
+        private double spaceAmplificationTarget = 1.2;
         private ByteSize diskMax = new ByteSize(0);
         private ByteSize scrubPerSecond = new ByteSize(0);
         private StoreListener listener;
@@ -284,6 +304,7 @@ public final class StoreOptions {
             keyOrder = other.keyOrder;
             policy = other.policy;
             checkpointDistance = other.checkpointDistance;
+            spaceAmplificationTarget = other.spaceAmplificationTarget;
             diskMax = other.diskMax;
             scrubPerSecond = other.scrubPerSecond;
             listener = other.listener;
@@ -372,6 +393,12 @@ public final class StoreOptions {
             return this;
         }
 
+        /** See {@link StoreOptions#spaceAmplificationTarget()}. */
+        public Builder spaceAmplificationTarget(double spaceAmplificationTarget) {
+            this.spaceAmplificationTarget = checkSpaceAmplification(spaceAmplificationTarget);
+            return this;
+        }
+
         /** See {@link StoreOptions#diskMax()}. */
         public Builder diskMax(ByteSize diskMax) {
             if (diskMax.bytes() != 0 && diskMax.bytes() < 4 << 20) {
@@ -429,6 +456,7 @@ public final class StoreOptions {
                 case "keyOrder" -> keyOrder(constant(KeyOrder.class, name, value));
                 case "policy" -> policy(constant(CompactionPolicyKind.class, name, value));
                 case "checkpointDistance" -> checkpointDistance(number(name, value));
+                case "spaceAmplificationTarget" -> spaceAmplificationTarget(decimal(name, value));
                 case "diskMax" -> diskMax(ByteSize.parse(value));
                 case "scrubPerSecond" -> scrubPerSecond(ByteSize.parse(value));
                 case "mergeOperator" -> {
@@ -458,6 +486,14 @@ public final class StoreOptions {
         private static int number(String name, String value) {
             try {
                 return Integer.parseInt(value);
+            } catch (NumberFormatException e) {
+                throw new IllegalArgumentException(name + " is not a number: '" + value + "'", e);
+            }
+        }
+
+        private static double decimal(String name, String value) {
+            try {
+                return Double.parseDouble(value);
             } catch (NumberFormatException e) {
                 throw new IllegalArgumentException(name + " is not a number: '" + value + "'", e);
             }

@@ -41,6 +41,8 @@ package dev.heartwood;
  * @param recordHits point reads answered by the record cache, in the whole environment
  * @param checkpointDistance memtables between two checkpoints, as tuned
  * @param unwrittenBytes pages in the page cache that are not written yet; what is freed before is never written
+ * @param spaceAmplification bytes of the tree's entries for each byte of those that are neither overwritten nor deleted, as estimated
+ *     last; 0 before the first time
  */
 public record StoreStats(
         long entriesEstimate,
@@ -80,7 +82,8 @@ public record StoreStats(
         long mergesSetAside,
         long recordHits,
         int checkpointDistance,
-        long unwrittenBytes) {
+        long unwrittenBytes,
+        double spaceAmplification) {
     /** Data bytes written per byte that the user wrote, log apart; 0 before the first write. */
     public double dataWriteAmplification() {
         return userBytesWritten == 0 ? 0 : (double) dataBytesWritten / userBytesWritten;

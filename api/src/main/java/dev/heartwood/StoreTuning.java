@@ -12,15 +12,17 @@ import java.util.Objects;
 public final class StoreTuning {
     private final int checkpointDistance;
     private final CompactionPolicyKind policy;
+    private final double spaceAmplificationTarget;
 
-    private StoreTuning(int checkpointDistance, CompactionPolicyKind policy) {
+    private StoreTuning(int checkpointDistance, CompactionPolicyKind policy, double spaceAmplificationTarget) {
         this.checkpointDistance = checkpointDistance;
         this.policy = Objects.requireNonNull(policy, "policy");
+        this.spaceAmplificationTarget = spaceAmplificationTarget;
     }
 
     /** What options say of it. */
     public static StoreTuning of(StoreOptions options) {
-        return new StoreTuning(options.checkpointDistance(), options.policy());
+        return new StoreTuning(options.checkpointDistance(), options.policy(), options.spaceAmplificationTarget());
     }
 
     /** Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. */
@@ -34,7 +36,7 @@ public final class StoreTuning {
      * @throws IllegalArgumentException when it is not within 1 to 1,024
      */
     public StoreTuning withCheckpointDistance(int memtables) {
-        return new StoreTuning(StoreOptions.checkDistance(memtables), policy);
+        return new StoreTuning(StoreOptions.checkDistance(memtables), policy, spaceAmplificationTarget);
     }
 
     /** How lazily the tree merges; see {@link StoreOptions#policy()}. */
@@ -44,7 +46,21 @@ public final class StoreTuning {
 
     /** This tuning with another policy. What that wants merged is merged in the background. */
     public StoreTuning withPolicy(CompactionPolicyKind newPolicy) {
-        return new StoreTuning(checkpointDistance, newPolicy);
+        return new StoreTuning(checkpointDistance, newPolicy, spaceAmplificationTarget);
+    }
+
+    /** Space taken for each byte of live entries, at most; see {@link StoreOptions#spaceAmplificationTarget()}. */
+    public double spaceAmplificationTarget() {
+        return spaceAmplificationTarget;
+    }
+
+    /**
+     * This tuning with another target of space. What is redundant by it is removed in the background.
+     *
+     * @throws IllegalArgumentException when it is not within 1.05 to 100
+     */
+    public StoreTuning withSpaceAmplificationTarget(double target) {
+        return new StoreTuning(checkpointDistance, policy, StoreOptions.checkSpaceAmplification(target));
     }
 
     /** The options with what this tuning says. */
@@ -52,6 +68,7 @@ public final class StoreTuning {
         return options.toBuilder()
                 .checkpointDistance(checkpointDistance)
                 .policy(policy)
+                .spaceAmplificationTarget(spaceAmplificationTarget)
                 .build();
     }
 
@@ -59,16 +76,18 @@ public final class StoreTuning {
     public boolean equals(Object other) {
         return other instanceof StoreTuning tuning
                 && tuning.checkpointDistance == checkpointDistance
-                && tuning.policy == policy;
+                && tuning.policy == policy
+                && tuning.spaceAmplificationTarget == spaceAmplificationTarget;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(checkpointDistance, policy);
+        return Objects.hash(checkpointDistance, policy, spaceAmplificationTarget);
     }
 
     @Override
     public String toString() {
-        return "checkpointDistance = " + checkpointDistance + ", policy = " + policy;
+        return "checkpointDistance = " + checkpointDistance + ", policy = " + policy
+                + ", spaceAmplificationTarget = " + spaceAmplificationTarget;
     }
 }

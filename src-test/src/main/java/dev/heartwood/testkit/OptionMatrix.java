@@ -19,6 +19,8 @@ public final class OptionMatrix {
     private static final ByteSize[] DISKS_MAX = {new ByteSize(0), ByteSize.mib(512)};
     private static final ByteSize[] SCRUBBED_PER_SECOND = {new ByteSize(0), ByteSize.mib(1), ByteSize.mib(64)};
 
+    private static final double[] SPACE_TARGETS = {1.05, 1.2, 1.2, 2, 100};
+
     private final StoreOptions shape;
 
     /** The options that a seed stands for. */
@@ -51,6 +53,7 @@ public final class OptionMatrix {
                 .durability(pick(Durability.values(), random))
                 .memtable(ByteSize.kib(MEMTABLES_KIB[random.nextInt(MEMTABLES_KIB.length)]))
                 .checkpointDistance(DISTANCES[random.nextInt(DISTANCES.length)])
+                .spaceAmplificationTarget(SPACE_TARGETS[random.nextInt(SPACE_TARGETS.length)])
                 .diskMax(pick(DISKS_MAX, random))
                 .compactionFilter(random.nextBoolean() ? new SameValueFilter() : null)
                 .build();

@@ -224,7 +224,7 @@ public final class TreeStore implements KeyValueStore {
     public synchronized StoreStats stats() {
         requireOpen();
         return new StoreStats(map.size(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, views, 0, 0, 0, 0, 0, 0, 0,
-                tuning.checkpointDistance(), 0);
+                tuning.checkpointDistance(), 0, 0);
     }
 
     @Override

@@ -12,6 +12,7 @@
  *                      +--> MapletBuilder --> EntryBuckets --+
  *  Maplet --MapletCursor-+--> RemappedMaplet --> EntryMerge --+--> MapletPages --> FilterPageWriter --> CachedFile
  *                                                             +--> MapletFit (when a page overflowed) --> MapletShape
+ *  Maplet --MapletCursor--> MapletSlice
  *  Maplet.lookup --> MapletShape, CachedFile.page --> FilterPage
  * </pre>
  *
@@ -58,7 +59,8 @@
  *   <li>The fingerprint grows with the number of keys, so that the rate of false positives does not.
  *   <li>The number of pages is any number, not a power of two, so that pages are full; runs do not spill from page to page, so
  *       that a cold lookup reads one page and the pages between an index and the data do not exist.
- *   <li>Redundant data is counted when a maplet is built, not sampled afterwards: it is exact but for equal fingerprints.
+ *   <li>Redundant data within a maplet is counted when it is built: it is exact but for equal fingerprints. Across maplets it is sampled
+ *       ({@code MapletSlice}).
  * </ul>
  */
 package dev.heartwood.engine.filter;

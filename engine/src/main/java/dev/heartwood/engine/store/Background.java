@@ -175,6 +175,20 @@ final class Background {
         }
     }
 
+    /** Sets what space the tree may take for each byte of live entries, and has what is beyond it merged. */
+    void tuneSpace(double spaceAmplificationTarget) {
+        compactions.targetSpace(spaceAmplificationTarget);
+        mergeSoon();
+    }
+
+    double spaceAmplificationTarget() {
+        return compactions.spaceTarget();
+    }
+
+    double spaceAmplification() {
+        return compactions.spaceAmplification();
+    }
+
     /** Has what another policy wants merged planned and done. */
     void policyChanged() {
         compactions.want();
@@ -249,6 +263,8 @@ final class Background {
                     signal();
                 }
                 if (done) {
+                    compactions.want();
+                    mergeSoon();
                     checkpointIfDue();
                 }
             });

@@ -585,6 +585,9 @@ final class EngineStore implements KeyValueStore {
         try {
             parts.failStop().check();
             parts.background().tuneDistance(tuning.checkpointDistance());
+            if (tuning.spaceAmplificationTarget() != tuning().spaceAmplificationTarget()) {
+                parts.background().tuneSpace(tuning.spaceAmplificationTarget());
+            }
             TrunkPolicies policy = TrunkPolicies.valueOf(tuning.policy().name());
             if (policy != parts.trunk().policy()) {
                 parts.trunk().usePolicy(policy);
@@ -599,7 +602,8 @@ final class EngineStore implements KeyValueStore {
     public StoreTuning tuning() {
         return StoreTuning.of(options)
                 .withCheckpointDistance(parts.background().checkpointDistance())
-                .withPolicy(CompactionPolicyKind.valueOf(parts.trunk().policy().name()));
+                .withPolicy(CompactionPolicyKind.valueOf(parts.trunk().policy().name()))
+                .withSpaceAmplificationTarget(parts.background().spaceAmplificationTarget());
     }
 
     @Override

@@ -221,6 +221,7 @@ final class StoreOpener {
                 live::sequences,
                 operator,
                 form.filter(options.compactionFilter().orElse(null)));
+        compactions.targetSpace(options.spaceAmplificationTarget());
         Background background = new Background(
                 environment.epochs(),
                 environment.workers(),

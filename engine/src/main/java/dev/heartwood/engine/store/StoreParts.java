@@ -99,6 +99,7 @@ record StoreParts(
                 background.mergesSetAside(),
                 recordHits,
                 background.checkpointDistance(),
-                storage.file().dirtyPages() * PageLayout.PAGE_BYTES);
+                storage.file().dirtyPages() * PageLayout.PAGE_BYTES,
+                background.spaceAmplification());
     }
 }

@@ -84,7 +84,7 @@ final class Balancer {
     }
 
     /** What a node holds for a pivot, as bundles for the child. */
-    private static List<Bundle> activeBundles(TrunkNode node, int pivot, Span pivotSpan) {
+    static List<Bundle> activeBundles(TrunkNode node, int pivot, Span pivotSpan) {
         List<Bundle> active = new ArrayList<>();
         int firstActive = node.pivot(pivot).firstActive();
         int position = 0;
@@ -105,7 +105,8 @@ final class Balancer {
         return active;
     }
 
-    private static TrunkNode append(TrunkNode node, List<Bundle> youngest) {
+    /** A node with more bundles, younger than its own. */
+    static TrunkNode append(TrunkNode node, List<Bundle> youngest) {
         List<Bundle> bundles = new ArrayList<>(node.bundles());
         bundles.addAll(youngest);
         return node.with(node.pivots(), bundles);

@@ -24,6 +24,11 @@ record Bundle(long id, Maplet maplet, Run[] runs, Span span, boolean settled) {
         return new Bundle(id, maplet, others, span, settled);
     }
 
+    /** This bundle as one that no merge has to deal with. */
+    Bundle asSettled() {
+        return settled ? this : new Bundle(id, maplet, runs, span, true);
+    }
+
     /** Whether no run is left. */
     boolean isEmpty() {
         for (Run run : runs) {

@@ -15,10 +15,12 @@ public final class Compactions {
     private final TreeStorage storage;
     private final Trunk trunk;
     private final Compactor compactor;
+    private final SpaceReclaim space;
     private final Supplier<long[]> snapshots;
     private final long memoryBytesMax;
     private final AtomicLong admittedBytes = new AtomicLong();
     private final AtomicBoolean idling = new AtomicBoolean();
+    private final AtomicBoolean reclaiming = new AtomicBoolean();
     private final AtomicLong finished = new AtomicLong();
     private final AtomicLong setAside = new AtomicLong();
     private volatile boolean needed = true;
@@ -37,6 +39,7 @@ public final class Compactions {
         this.storage = storage;
         this.trunk = trunk;
         this.compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, distanceBytes), operator, filter);
+        this.space = new SpaceReclaim(storage, trunk);
         this.snapshots = snapshots;
         // The rest is for packing memtables, which must never wait for a merge.
         this.memoryBytesMax = storage.mergeBuffers().capacity() / 8 * 5;
@@ -60,6 +63,22 @@ public final class Compactions {
     /** Merges that met damage since the store was opened; their input is not merged again before it is opened anew. */
     public long setAside() {
         return setAside.get();
+    }
+
+    /** Has merges keep the tree's space within so many bytes for each one of live entries. */
+    public void targetSpace(double spaceAmplification) {
+        space.target(spaceAmplification);
+        needed = true;
+    }
+
+    /** What {@link #targetSpace} has set. */
+    public double spaceTarget() {
+        return space.target();
+    }
+
+    /** Bytes of all entries for each one of live entries, as estimated last; 0 before the first time. */
+    public double spaceAmplification() {
+        return space.spaceAmplification();
     }
 
     /** Says that the tree has changed. */
@@ -90,13 +109,29 @@ public final class Compactions {
             return runQuiet(urge);
         }
         // Nobody waits for these, and whoever scans wants the other processors.
-        if (urge == null || !idling.compareAndSet(false, true)) {
+        if (urge != null && idling.compareAndSet(false, true)) {
+            try {
+                if (runQuiet(urge)) {
+                    return true;
+                }
+            } finally {
+                idling.set(false);
+            }
+        }
+        return runReclaiming();
+    }
+
+    /** A merge for the sake of space: one at a time, and none beside others, so that whatever the tree needs comes first. */
+    private boolean runReclaiming() {
+        if (admittedBytes.get() != 0 || !reclaiming.compareAndSet(false, true)) {
             return false;
         }
         try {
-            return runQuiet(urge);
+            // What a snapshot or cursor sees cannot be dropped; the next change of the tree asks again.
+            CompactionPlan plan = snapshots.get().length == 0 ? space.plan() : null;
+            return plan != null && run(plan);
         } finally {
-            idling.set(false);
+            reclaiming.set(false);
         }
     }
 

@@ -12,6 +12,8 @@ import java.util.Map;
 final class RunUsage {
     private final Map<Branch, Long> usedBytes = new IdentityHashMap<>();
 
+    private long bytes;
+
     private RunUsage() {}
 
     /** The usage of the runs of a whole tree. */
@@ -29,6 +31,9 @@ final class RunUsage {
                 Span both = pivotSpan.intersect(bundle.span());
                 for (Run run : bundle.runs()) {
                     if (run != null && position >= node.pivot(p).firstActive()) {
+                        if (!usedBytes.containsKey(run.branch())) {
+                            bytes += run.sample().bytes();
+                        }
                         usedBytes.merge(run.branch(), run.sample().bytesWithin(both), Long::sum);
                     }
                     position++;
@@ -40,20 +45,26 @@ final class RunUsage {
         }
     }
 
+    /** Bytes of all entries of the tree's runs, used or not. */
+    long bytes() {
+        return bytes;
+    }
+
     /**
-     * Bytes that are dead in the runs of a leaf, whose keys are {@code span}: of each run as much as falls to the leaf by its
+     * Bytes that are dead in the runs of a node, whose keys are {@code span}: of each run as much as falls to the node by its
      * share of what is still used.
      */
-    long deadBytes(TrunkNode leaf, Span span) {
+    long deadBytes(TrunkNode node, Span span) {
         double dead = 0;
-        for (Bundle bundle : leaf.bundles()) {
-            Span both = span.intersect(bundle.span());
+        int position = 0;
+        for (Bundle bundle : node.bundles()) {
             for (Run run : bundle.runs()) {
                 long used = run == null ? 0 : usedBytes.getOrDefault(run.branch(), 0L);
                 if (used > 0) {
                     long unused = Math.max(0, run.sample().bytes() - used);
-                    dead += (double) unused * run.sample().bytesWithin(both) / used;
+                    dead += (double) unused * NodeMeasure.activeBytes(node, run, position, bundle.span(), span) / used;
                 }
+                position++;
             }
         }
         return (long) dead;

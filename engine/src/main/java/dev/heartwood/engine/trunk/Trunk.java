@@ -117,6 +117,7 @@ public final class Trunk {
             if (memtable != null) {
                 List<Bundle> bundles = new ArrayList<>(root.bundles());
                 bundles.add(memtable);
+                events.added(memtable.runs()[0].branch().entries());
                 root = balancer.balanceRoot(root.with(root.pivots(), bundles), Urge.NEEDED);
             }
             publish(root, generation);
@@ -236,14 +237,49 @@ public final class Trunk {
             CompactionPlan best = best(
                     version.root(), Span.ALL, urge, urge.reclaims() ? RunUsage.of(version.root()) : null, null);
             if (best != null) {
-                for (Bundle bundle : best.bundles()) {
-                    busy.add(new BundleKey(best.height(), bundle.id()));
-                    bundle.retain();
-                }
+                claim(best);
             }
             return best;
         } finally {
             structure.unlock();
+        }
+    }
+
+    /**
+     * A merge of everything that a node holds, with references to its input held; null when the node is no more as it was estimated, is
+     * being merged, or has something that was set aside.
+     *
+     * @param withAbove whether what the nodes above hold for it is moved to it first
+     */
+    CompactionPlan planWhole(RedundancyEstimate.Node estimated, boolean withAbove) {
+        structure.lock();
+        try {
+            int height = estimated.height();
+            Span span = estimated.span();
+            TrunkNode now = PathFlush.find(version.root(), height, span);
+            if (now == null || now.bundleCount() == 0 || now.bundle(0).id() != estimated.oldestBundle()) {
+                return null;
+            }
+            TrunkNode root = withAbove ? PathFlush.flush(version.root(), Span.ALL, height, span) : version.root();
+            TrunkNode node = PathFlush.find(root, height, span);
+            if (isBusy(node) || afterSetAside(node) > 0) {
+                return null;
+            }
+            CompactionPlan plan = new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount());
+            claim(plan);
+            if (root != version.root()) {
+                publish(root, version.generation());
+            }
+            return plan;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    private void claim(CompactionPlan plan) {
+        for (Bundle bundle : plan.bundles()) {
+            busy.add(new BundleKey(plan.height(), bundle.id()));
+            bundle.retain();
         }
     }
 

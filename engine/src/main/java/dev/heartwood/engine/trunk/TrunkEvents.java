@@ -10,6 +10,7 @@ public final class TrunkEvents {
     private final LongAdder compactions = new LongAdder();
     private final LongAdder bytesRead = new LongAdder();
     private final LongAdder bytesWritten = new LongAdder();
+    private final LongAdder entriesAdded = new LongAdder();
     private final LongAdder filterProbes = new LongAdder();
     private final LongAdder filterFalsePositives = new LongAdder();
     private final LongAdder filterFailures = new LongAdder();
@@ -30,6 +31,10 @@ public final class TrunkEvents {
         compactions.increment();
         bytesRead.add(read);
         bytesWritten.add(written);
+    }
+
+    void added(long entries) {
+        entriesAdded.add(entries);
     }
 
     void probed(int probes, int falsePositives) {
@@ -71,6 +76,11 @@ public final class TrunkEvents {
     /** Bytes of entries written by merges. */
     public long bytesWritten() {
         return bytesWritten.sum();
+    }
+
+    /** Entries of packed memtables. */
+    public long entriesAdded() {
+        return entriesAdded.sum();
     }
 
     /** Maplets asked by point reads. */

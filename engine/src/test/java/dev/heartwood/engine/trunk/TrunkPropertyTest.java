@@ -85,7 +85,7 @@ class TrunkPropertyTest {
         }
 
         private void step() {
-            switch (random.nextInt(17)) {
+            switch (random.nextInt(18)) {
                 case 0, 1, 2, 3 -> packSome();
                 case 4, 5, 6 -> plan(Urge.NEEDED);
                 case 7 -> plan(Urge.IDLE);
@@ -95,6 +95,7 @@ class TrunkPropertyTest {
                 case 13 -> quietMoment();
                 case 14 -> readers();
                 case 15 -> changePolicy();
+                case 16 -> planForSpace();
                 default -> tree.epochs.reclaim();
             }
         }
@@ -136,6 +137,16 @@ class TrunkPropertyTest {
 
         private void plan(Urge urge) {
             CompactionPlan plan = merges.size() < 6 ? tree.trunk.plan(urge) : null;
+            if (plan != null) {
+                merges.add(new Merge(plan));
+            }
+        }
+
+        /** Plans a merge of any node, worth it or not, often after what is above it was moved there. */
+        private void planForSpace() {
+            List<RedundancyEstimate.Node> nodes = RedundancyEstimateTest.estimate(tree, random.nextInt(3)).nodes();
+            RedundancyEstimate.Node node = nodes.get(random.nextInt(nodes.size()));
+            CompactionPlan plan = merges.size() < 6 ? tree.trunk.planWhole(node, random.nextInt(3) > 0) : null;
             if (plan != null) {
                 merges.add(new Merge(plan));
             }

@@ -1,0 +1,194 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.filter.MapletSlice;
+import dev.heartwood.engine.trunk.RedundancyEstimate.Node;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.PriorityQueue;
+
+/**
+ * While a tree takes more space than its target, names the node to be merged next: the one with most redundant bytes, from a heap
+ * ("SplinterDB and Maplets", adaptive space reclamation). One thread at a time plans; the target and the last estimate may be read and
+ * set by any.
+ */
+final class SpaceReclaim {
+    /*
+     * Estimates are made anew when the heap's nodes are used up or enough of them for the target have been merged, and else when so many
+     * entries were packed that they could have made up a part of what may be redundant. Slices of maplets are kept from one to the next, so
+     * that a maplet is read once, a few pages of it, when it is new.
+     *
+     * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
+     * snapshot made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it.
+     */
+    /** Of what may be redundant by the target, the part up to which is merged: the rest is for errors and for what comes meanwhile. */
+    private static final double GOAL_SHARE = 0.8;
+
+    /** Of what may be redundant, or of all when that is less, the part that may be packed between two estimates. */
+    private static final double UNSEEN_SHARE = 0.125;
+
+    /** Of what may be redundant in a node, the part up to which it is left alone. */
+    private static final double NODE_SHARE_MIN = 0.5;
+
+    /**
+     * The same of a node above the leaves while leaves have something to gain: what it holds moves on and is written again there, and when
+     * all of it has, what is dead is gone without a merge.
+     */
+    private static final double INNER_SHARE_MIN = 1;
+
+    /** Of a node's redundancy, what nodes above must supersede for what they hold to be moved to it first. */
+    private static final double FLUSHED_SHARE_MIN = 0.25;
+
+    /** Entries in the sample of a tree, and of an average leaf, about. */
+    private static final long SAMPLED_MIN = 8192;
+
+    private static final long SAMPLED_OF_LEAF = 512;
+
+    private final TreeStorage storage;
+    private final Trunk trunk;
+    private final PriorityQueue<Node> heap = new PriorityQueue<>(Comparator.comparingDouble(Node::redundantBytes).reversed());
+    private Map<Long, MapletSlice> slices = new HashMap<>();
+    private int zeroBits;
+    private boolean again;
+    private long addedThen;
+    private long entriesThen;
+    private double liveBytes;
+    private double expectedBytes;
+    private volatile double target = Double.POSITIVE_INFINITY;
+    private volatile boolean targetChanged;
+    private volatile double spaceAmplification;
+    private long pagesRead;
+
+    SpaceReclaim(TreeStorage storage, Trunk trunk) {
+        this.storage = storage;
+        this.trunk = trunk;
+    }
+
+    /** Sets the space to be taken at most for each byte of live entries. */
+    void target(double spaceAmplification) {
+        target = spaceAmplification;
+        targetChanged = true;
+    }
+
+    double target() {
+        return target;
+    }
+
+    /** Space taken for each byte of live entries when it was estimated last; 0 before. */
+    double spaceAmplification() {
+        return spaceAmplification;
+    }
+
+    /** Pages of maplets read so far; for the thread that plans. */
+    long pagesRead() {
+        return pagesRead;
+    }
+
+    /** The merge that frees most, with references to its input held; null when the tree is within its target as far as is known. */
+    CompactionPlan plan() {
+        while (true) {
+            Node worst = expectedBytes > goal() * liveBytes ? heap.poll() : null;
+            if (worst == null) {
+                if (!isDue()) {
+                    return null;
+                }
+                estimate();
+                if (heap.isEmpty()) {
+                    return null;
+                }
+                continue;
+            }
+            boolean flush = worst.above() >= FLUSHED_SHARE_MIN * worst.redundantBytes();
+            CompactionPlan plan = trunk.planWhole(worst, flush);
+            if (plan != null) {
+                expectedBytes -= worst.redundantBytes();
+                again = true;
+                return plan;
+            }
+        }
+    }
+
+    private double goal() {
+        return 1 + GOAL_SHARE * (target - 1);
+    }
+
+    private boolean isDue() {
+        if (target == Double.POSITIVE_INFINITY) {
+            return false;
+        }
+        long added = trunk.events().entriesAdded() - addedThen;
+        return again || targetChanged || added > 0 && added >= UNSEEN_SHARE * Math.min(1, target - 1) * entriesThen;
+    }
+
+    private void estimate() {
+        again = false;
+        targetChanged = false;
+        addedThen = trunk.events().entriesAdded();
+        heap.clear();
+        TrunkVersion version = trunk.pin();
+        try {
+            chooseSample();
+            Map<Long, MapletSlice> known = slices;
+            Map<Long, MapletSlice> used = new HashMap<>();
+            RedundancyEstimate estimate = RedundancyEstimate.of(version.root(), maplet -> {
+                MapletSlice slice = known.containsKey(maplet.id()) ? known.get(maplet.id()) : used.get(maplet.id());
+                slice = slice == null ? read(maplet) : slice;
+                used.put(maplet.id(), slice);
+                return slice;
+            });
+            slices = used;
+            take(estimate);
+        } finally {
+            version.release();
+        }
+    }
+
+    /** So few keys that the sample takes little memory, and so many that the estimate of a tree and of a leaf is good enough. */
+    private void chooseSample() {
+        TreeSummary tree = TreeSummary.of(trunk);
+        entriesThen = tree.entries();
+        long wanted = Math.max(SAMPLED_MIN, SAMPLED_OF_LEAF * trunk.nodesAt(0));
+        int bits = Long.SIZE - Long.numberOfLeadingZeros(entriesThen / wanted);
+        bits = Math.max(0, bits - 1);
+        if (bits != zeroBits) {
+            zeroBits = bits;
+            slices = new HashMap<>();
+        }
+    }
+
+    private MapletSlice read(Maplet maplet) {
+        try {
+            MapletSlice slice = MapletSlice.read(storage.file(), maplet, storage.mergeBuffers(), zeroBits);
+            pagesRead += slice.pages();
+            return slice;
+        } catch (CorruptionException damaged) {
+            // Reads and merges that meet the page report it; what this maplet would tell is not known.
+            return MapletSlice.NONE;
+        }
+    }
+
+    private void take(RedundancyEstimate estimate) {
+        spaceAmplification = estimate.spaceAmplification();
+        liveBytes = estimate.liveBytes();
+        expectedBytes = estimate.bytes();
+        if (spaceAmplification > goal()) {
+            double share = NODE_SHARE_MIN * (goal() - 1);
+            fill(estimate, share, INNER_SHARE_MIN);
+            if (heap.isEmpty()) {
+                fill(estimate, share, share);
+            }
+        }
+    }
+
+    /** Takes the nodes of which more is redundant than these shares of what is live in them. */
+    private void fill(RedundancyEstimate estimate, double leafShareMin, double innerShareMin) {
+        for (Node node : estimate.nodes()) {
+            double share = node.height() == 0 ? leafShareMin : innerShareMin;
+            if (node.redundantBytes() > share * node.liveBytes()) {
+                heap.add(node);
+            }
+        }
+    }
+}

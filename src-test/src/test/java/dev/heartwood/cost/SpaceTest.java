@@ -1,0 +1,178 @@
+package dev.heartwood.cost;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.KeyOrder;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreStats;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SteppedEnvironment;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What space a store takes that is overwritten, once its background has come to rest by itself. All records are of one size, so
+ * entries stand for bytes. Nothing happens in the background but when the tests say so: every number is the same in every run.
+ */
+class SpaceTest {
+    private static final int KEYS = 60_000;
+    private static final int RECORDS_PER_FINISH = 500;
+    private static final double TARGET = 1.2;
+    /** Whether the figures are printed, as for docs/TREES.md. */
+    private static final boolean PRINTS = Boolean.getBoolean("heartwood.sweep");
+
+    /** No more is ever redundant: left to the policy. */
+    private static final double NO_TARGET = 100;
+
+    private static StoreOptions options(CompactionPolicyKind policy, KeyOrder order, double target) {
+        return StoreOptions.builder()
+                .memory(ByteSize.mib(64))
+                .memtable(ByteSize.kib(256))
+                .policy(policy)
+                .keyOrder(order)
+                .spaceAmplificationTarget(target)
+                .build();
+    }
+
+    private static final class Subject implements AutoCloseable {
+        private final SteppedEnvironment environment;
+        private final KeyValueStore store;
+        private final SplittableRandom random = new SplittableRandom(3);
+
+        Subject(StoreOptions options) {
+            environment = new SteppedEnvironment(1, OptionMatrix.environment(options), new SimulatedMachine(1));
+            store = environment.open(Path.of("store"), options);
+        }
+
+        /** Writes each key once, and overwrites keys at random as often as there are keys, some times. */
+        Subject overwritten(int times) {
+            for (int i = 0; i < (times + 1) * KEYS; i++) {
+                store.put(Load.key(i < KEYS ? i : random.nextInt(KEYS)), Load.value(i));
+                if (i % RECORDS_PER_FINISH == 0) {
+                    environment.finish();
+                }
+            }
+            return rest();
+        }
+
+        Subject rest() {
+            environment.finish();
+            store.checkpoint();
+            environment.finish();
+            return this;
+        }
+
+        double entriesForEachKey() {
+            return (double) store.stats().entriesEstimate() / KEYS;
+        }
+
+        @Override
+        public void close() {
+            environment.close();
+        }
+    }
+
+    private static String text(String what, Subject subject) {
+        StoreStats stats = subject.store.stats();
+        return String.format(
+                "%s: %.3f entries for each key, estimated %.3f; write amplification %.2f, %.2f by merges; %.1f MB of extents",
+                what,
+                subject.entriesForEachKey(),
+                stats.spaceAmplification(),
+                stats.dataWriteAmplification(),
+                (double) stats.compactionBytesWritten() / stats.userBytesWritten(),
+                stats.liveBytes() / 1e6);
+    }
+
+    @Test
+    void whatIsOverwrittenThreeTimesComesToRestWithinTheTarget() {
+        for (KeyOrder order : KeyOrder.values()) {
+            for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+                try (Subject subject = new Subject(options(policy, order, TARGET)).overwritten(3)) {
+                    String found = text(order + " " + policy, subject);
+                    if (PRINTS) {
+                        System.out.println(found);
+                        System.out.println(leftToThePolicy(policy, order));
+                    }
+                    assertTrue(subject.entriesForEachKey() <= TARGET, found);
+                    assertTrue(subject.store.stats().spaceAmplification() <= TARGET, found);
+                }
+            }
+        }
+    }
+
+    /** What is written once is redundant only where parts of a run have moved on. */
+    @Test
+    void aLoadIsHardlyMergedForSpace() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET)).overwritten(0);
+                    Subject left = new Subject(options(policy, KeyOrder.SORTED, NO_TARGET)).overwritten(0)) {
+                String found = text(policy + "", subject) + "\n" + text("left to the policy", left);
+                double most = 1.5 * left.store.stats().dataWriteAmplification();
+                assertTrue(subject.store.stats().dataWriteAmplification() <= most, found);
+            }
+        }
+    }
+
+    private static String leftToThePolicy(CompactionPolicyKind policy, KeyOrder order) {
+        try (Subject left = new Subject(options(policy, order, NO_TARGET)).overwritten(3)) {
+            return text("  left to the policy", left);
+        }
+    }
+
+    @Test
+    void aTargetThatIsTunedLowerIsReachedWithoutAWrite() {
+        StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
+        try (Subject subject = new Subject(options).overwritten(1)) {
+            KeyValueStore store = subject.store;
+            assertTrue(subject.entriesForEachKey() > 1.3, text("without a target", subject));
+            store.tune(store.tuning().withSpaceAmplificationTarget(TARGET));
+            assertEquals(TARGET, store.options().spaceAmplificationTarget());
+            subject.environment.finish();
+            assertTrue(subject.entriesForEachKey() <= TARGET, text("tuned to " + TARGET, subject));
+            store.tune(store.tuning().withSpaceAmplificationTarget(1.05));
+            subject.environment.finish();
+            assertTrue(subject.entriesForEachKey() <= 1.05, text("tuned to 1.05", subject));
+            long merges = store.stats().compactions();
+            subject.rest();
+            assertEquals(merges, store.stats().compactions());
+        }
+    }
+
+    /** Whatever is merged while a snapshot sees it stays; to merge it again and again would come to nothing. */
+    @Test
+    void whatASnapshotSeesIsLeftUntilItIsClosed() {
+        StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
+        try (Subject subject = new Subject(options).overwritten(1)) {
+            KeyValueStore store = subject.store;
+            Snapshot snapshot = store.snapshot();
+            store.tune(store.tuning().withSpaceAmplificationTarget(TARGET));
+            long merges = store.stats().compactions();
+            subject.environment.finish();
+            assertEquals(merges, store.stats().compactions());
+            snapshot.close();
+            assertTrue(subject.rest().entriesForEachKey() > 0);
+            store.checkpoint();
+        }
+    }
+
+    @Test
+    void aTargetOutOfRangeIsRefused() {
+        StoreOptions.Builder builder = StoreOptions.builder();
+        for (double target : new double[] {1.04, 0, -1, 101, Double.NaN, Double.POSITIVE_INFINITY}) {
+            assertThrows(IllegalArgumentException.class, () -> builder.spaceAmplificationTarget(target));
+        }
+        assertThrows(IllegalArgumentException.class, () -> builder.set("spaceAmplificationTarget", "little"));
+        StoreOptions options = builder.spaceAmplificationTarget(1.05).build();
+        assertEquals(1.05, StoreOptions.parse(options.toString()).spaceAmplificationTarget());
+        assertEquals(TARGET, StoreOptions.defaults().spaceAmplificationTarget());
+    }
+}
