@@ -9,8 +9,8 @@
  * LevelTieredPolicy}, which share {@code MergingPolicy}. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
  * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code Installer} puts the
  * result in place. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
- * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves. {@code TreeReader} and {@code TreeCursor} read. {@code TreeShape} has the
- * limits, and {@code KeySpread} what is known of the keys, which trees of hashed keys go by. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
+ * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves.
+ * {@code TreeReader} and {@code TreeCursor} read. {@code TreeShape} has the limits, and {@code KeySpread} what is known of the keys, which trees of hashed keys go by. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
  *
  * <p>Invariants:
  *
