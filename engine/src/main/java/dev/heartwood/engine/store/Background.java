@@ -181,6 +181,12 @@ final class Background {
         mergeSoon();
     }
 
+    /** Has done what only pays when there is nothing else to do. */
+    void quiet() {
+        compactions.wantIdle();
+        mergeSoon();
+    }
+
     /** Has merges planned and done, as many at a time as there are workers. */
     void mergeSoon() {
         while (!closing && !failStop.isFailed() && compactions.isWanted()) {
@@ -219,8 +225,7 @@ final class Background {
     /** Notes that a cursor was opened: now and then, a quiet moment is spent on what scans would profit from. */
     void scanned() {
         if ((scans.incrementAndGet() & SCANS_PER_LOOK - 1) == 0 && generations.oldestSealed() == null) {
-            compactions.wantIdle();
-            mergeSoon();
+            quiet();
         }
     }
 

@@ -1,0 +1,65 @@
+package dev.heartwood.engine.auto;
+
+/** The load of a store as it has been for some seconds, and for some minutes. Belongs to one thread at a time. */
+final class WorkloadMix {
+    private static final int SOON = 3;
+    private static final int LONG = 100;
+
+    private final Average written = new Average(SOON, 0);
+    private final Average misses = new Average(SOON, 0);
+    private final Rates now = new Rates(SOON);
+    private final Rates lately = new Rates(LONG);
+    private double readsPerRun;
+
+    /** Scans in each interval. */
+    private static final class Rates {
+        private final Average leaves;
+        private final Average entries;
+
+        Rates(int intervals) {
+            leaves = new Average(intervals, 0);
+            entries = new Average(intervals, 0);
+        }
+
+        void add(WorkloadSample sample) {
+            leaves.add(sample.leavesScanned());
+            entries.add(sample.entriesScanned());
+        }
+    }
+
+    void add(WorkloadSample sample) {
+        written.add(sample.bytesWritten());
+        misses.add(sample.pageReads());
+        now.add(sample);
+        lately.add(sample);
+        long runs = sample.leafRunsScanned() + sample.innerRunsScanned();
+        if (runs > 0) {
+            readsPerRun += ((double) sample.scanReads() / runs - readsPerRun) / SOON;
+        }
+    }
+
+    /** Bytes written in an interval. */
+    double written() {
+        return written.value();
+    }
+
+    /** Pages in an interval that reads missed in the cache. */
+    double misses() {
+        return misses.value();
+    }
+
+    /** Leaves opened by cursors in an interval, now or for some minutes, whichever is more: scans that were are taken to come again. */
+    double leavesScanned() {
+        return Math.max(now.leaves.value(), lately.leaves.value());
+    }
+
+    /** Entries moved on from by cursors in an interval, now or for some minutes, whichever is more. */
+    double entriesScanned() {
+        return Math.max(now.entries.value(), lately.entries.value());
+    }
+
+    /** Reads of the device for each run that a cursor looked into. */
+    double readsPerRun() {
+        return readsPerRun;
+    }
+}
