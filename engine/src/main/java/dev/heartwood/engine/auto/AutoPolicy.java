@@ -3,7 +3,7 @@ package dev.heartwood.engine.auto;
 import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.Trunk.LeafScans;
+import dev.heartwood.engine.trunk.TreeGauge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -14,13 +14,10 @@ import java.util.Locale;
  */
 public final class AutoPolicy {
     /*
-     * An advantage is what a change would save for each byte that it costs. A part goes over when that is above the margin and comes back
-     * when it is below its inverse; in between, and where nothing is at stake, it stays as it is.
+     * A part goes over when what that saves is more than what it costs by a margin, and comes back when it is less by as much; in between,
+     * and where nothing is at stake, it stays as it is.
      */
     private static final double MARGIN = 1.5;
-
-    /** Neither better nor worse. */
-    private static final double EVEN = 1;
 
     /** Intervals in which scans must have been spared what has to be merged for them first. */
     private static final int PAYBACK_INTERVALS = 30;
@@ -29,11 +26,6 @@ public final class AutoPolicy {
     private static final double LEAF_WRITES = 2;
 
     private static final double INNER_WRITES = 1;
-
-    /** The part of a store that is in leaves, and in nodes above. */
-    private static final double LEAF_SHARE = 1;
-
-    private static final double INNER_SHARE = 0.25;
 
     /** What a core merges while a scan looks into a run more, waits for a read more, or finds the next of an entry among a run more. */
     private static final double BYTES_PER_RUN = 512;
@@ -65,8 +57,8 @@ public final class AutoPolicy {
 
     private final WorkloadMix mix = new WorkloadMix();
     private final ScanHeat heat = new ScanHeat();
-    private final NodesPart leaves = new NodesPart(Part.LEAVES, EAGER_LEAF_RUNS, LEAF_WRITES, LEAF_SHARE);
-    private final NodesPart inner = new NodesPart(Part.INNER_NODES, EAGER_INNER_RUNS, INNER_WRITES, INNER_SHARE);
+    private final NodesPart leaves = new NodesPart(Part.LEAVES, EAGER_LEAF_RUNS, LEAF_WRITES);
+    private final NodesPart inner = new NodesPart(Part.INNER_NODES, EAGER_INNER_RUNS, INNER_WRITES);
     private final Damping spanDamping = new Damping();
     private final Damping distanceDamping = new Damping();
     private final long memtableBytes;
@@ -75,6 +67,7 @@ public final class AutoPolicy {
     private int askedDistance;
     /** The distance in force instead of the one asked for; 0 when that is. */
     private int farDistance;
+    private long innerBytes;
     private int idleFor;
 
     /** Leaves, or the nodes above them. */
@@ -82,15 +75,13 @@ public final class AutoPolicy {
         private final Part part;
         private final ScanCost cost;
         private final double writes;
-        private final double share;
         private final Damping damping = new Damping();
         private boolean eager;
 
-        NodesPart(Part part, double eagerRuns, double writes, double share) {
+        NodesPart(Part part, double eagerRuns, double writes) {
             this.part = part;
             this.cost = new ScanCost(eagerRuns);
             this.writes = writes;
-            this.share = share;
         }
     }
 
@@ -107,9 +98,10 @@ public final class AutoPolicy {
     }
 
     /** What is to be changed after an interval; as a rule nothing. */
-    public List<Decision> decide(WorkloadSample sample, List<LeafScans> scans) {
+    public List<Decision> decide(WorkloadSample sample, TreeGauge tree) {
         mix.add(sample);
-        heat.add(scans);
+        heat.add(tree.leaves());
+        innerBytes = tree.innerBytes();
         leaves.cost.add(leaves.eager, sample.leafRunsScanned(), sample.leavesScanned());
         inner.cost.add(inner.eager, sample.innerRunsScanned(), sample.leavesScanned());
         idleFor = sample.isIdle() ? Math.min(idleFor + 1, IDLE_INTERVALS + 1) : 0;
@@ -127,12 +119,8 @@ public final class AutoPolicy {
     }
 
     private void decideNodes(NodesPart nodes, WorkloadSample sample, List<Decision> decisions) {
-        double saved = saved(nodes);
-        double paid = nodes.writes * mix.written();
-        boolean wanted = nodes.eager
-                ? standing(saved, paid, sample) < 1 / MARGIN
-                : beginning(nodes, saved, paid, sample) > MARGIN;
         boolean follows = nodes == inner && inner.eager && !leaves.eager;
+        boolean wanted = nodes.eager ? isGivenUp(nodes, sample) : isWorthIt(nodes, sample);
         if (follows) {
             nodes.damping.changed();
         } else if (!nodes.damping.allows(wanted)) {
@@ -149,14 +137,11 @@ public final class AutoPolicy {
                                 + " paid, and %s lie there",
                         nodes.cost.lazyRuns(),
                         nodes.cost.eagerRuns(),
-                        bytes(saved),
-                        bytes(paid),
-                        bytes(nodes.share * sample.storeBytes() * heat.shareOfLeaves(span)));
-        decisions.add(decision(nodes, !nodes.eager, reason));
-    }
-
-    private Decision decision(NodesPart nodes, boolean wasEager, String reason) {
-        return new Decision(nodes.part, span, nodes.eager, 0, policy(wasEager), policy(nodes.eager), reason);
+                        bytes(saved(nodes)),
+                        bytes(paid(nodes)),
+                        bytes(held(nodes, span)));
+        decisions.add(new Decision(
+                nodes.part, span, nodes.eager, 0, policy(!nodes.eager), policy(nodes.eager), reason));
     }
 
     private static String policy(boolean eager) {
@@ -171,15 +156,39 @@ public final class AutoPolicy {
                 + (all == 0 ? 0 : spared / all) * mix.entriesScanned() * BYTES_PER_ENTRY;
     }
 
-    private static double standing(double saved, double paid, WorkloadSample sample) {
-        boolean isAtStake = paid > 0 && sample.bytesWritten() > 0;
-        return !isAtStake ? EVEN : sample.owedShare() > OWED_SHARE_MAX ? 0 : saved / paid;
+    /** Bytes that a part of the tree holds for some keys. */
+    private double held(NodesPart nodes, Span keys) {
+        return nodes == leaves ? heat.bytes(keys) : innerBytes * heat.shareOfLeaves(keys);
     }
 
-    private double beginning(NodesPart nodes, double saved, double paid, WorkloadSample sample) {
+    /** What writes cost in an interval when a part is eager. */
+    private double paid(NodesPart nodes) {
+        return nodes.writes * mix.written();
+    }
+
+    /** Whether a part that is lazy should be eager: by itself, or, for leaves, since nodes above them can then be so too. */
+    private boolean isWorthIt(NodesPart nodes, WorkloadSample sample) {
         boolean isAllowed = sample.owedShare() <= OWED_SHARE_MAX && (nodes == leaves || leaves.eager);
-        double first = nodes.share * sample.storeBytes() * heat.shareOfLeaves(scanned()) / PAYBACK_INTERVALS;
-        return isAllowed && saved > 0 ? saved / Math.max(paid, first) : 0;
+        Span keys = scanned();
+        return isAllowed
+                && (isWorthIt(saved(nodes), paid(nodes), held(nodes, keys))
+                        || nodes == leaves
+                                && isWorthIt(
+                                        saved(leaves) + saved(inner),
+                                        paid(leaves) + paid(inner),
+                                        held(leaves, keys) + held(inner, keys)));
+    }
+
+    private static boolean isWorthIt(double saved, double paid, double firstBytes) {
+        return saved > MARGIN * Math.max(paid, firstBytes / PAYBACK_INTERVALS);
+    }
+
+    /** Whether a part that is eager should be lazy; leaves are not while nodes above them earn what both cost. */
+    private boolean isGivenUp(NodesPart nodes, WorkloadSample sample) {
+        boolean isAlone = nodes == inner || !inner.eager;
+        double saved = isAlone ? saved(nodes) : saved(leaves) + saved(inner);
+        double paid = isAlone ? paid(nodes) : paid(leaves) + paid(inner);
+        return sample.bytesWritten() > 0 && (MARGIN * saved < paid || sample.owedShare() > OWED_SHARE_MAX);
     }
 
     /** The keys that scans keep to; all keys when that is most of them. */
@@ -201,10 +210,12 @@ public final class AutoPolicy {
         String reason = text(
                 "%.0f%% of the scans were there, and %.0f%% of the leaves have nearly all of them",
                 100 * heat.shareOfScans(span), 100 * heat.shareOfLeaves(hot));
+        Span before = span;
         span = scanned();
         for (NodesPart nodes : List.of(leaves, inner)) {
             if (nodes.eager) {
-                decisions.add(decision(nodes, true, reason));
+                decisions.add(new Decision(
+                        nodes.part, span, true, 0, policy(true) + " of " + before, policy(true), reason));
             }
         }
     }
@@ -212,9 +223,8 @@ public final class AutoPolicy {
     private void decideDistance(WorkloadSample sample, List<Decision> decisions) {
         boolean isFar = farDistance != 0;
         double missed = MISSES_BY_UNWRITTEN * mix.misses() * BYTES_PER_READ;
-        double advantage = mix.written() / Math.max(1, missed);
         boolean matters = sample.distanceRoom() > askedDistance && mix.written() > memtableBytes / INTERVALS_PER_MEMTABLE;
-        boolean wanted = isFar ? missed > 0 && advantage < 1 / MARGIN : matters && advantage > MARGIN;
+        boolean wanted = isFar ? MARGIN * mix.written() < missed : matters && mix.written() > MARGIN * missed;
         if (!distanceDamping.allows(wanted)) {
             return;
         }

@@ -1,7 +1,7 @@
 package dev.heartwood.engine.auto;
 
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.Trunk.LeafScans;
+import dev.heartwood.engine.trunk.TreeGauge;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
@@ -14,24 +14,24 @@ final class ScanHeat {
     /** The share of the scans that a hot span has to have. */
     private static final double HOT_SHARE = 0.95;
 
-    private record Leaf(Span span, int scans, double heat) {}
+    private record Leaf(Span span, long bytes, int scans, double heat) {}
 
     private Leaf[] leaves = {};
 
     /** Notes the leaves as they are now. Those that were changed have begun to count anew. */
-    void add(List<LeafScans> now) {
+    void add(List<TreeGauge.Leaf> now) {
         Map<ByteBuffer, Leaf> before = new HashMap<>();
         for (Leaf leaf : leaves) {
             before.put(key(leaf.span()), leaf);
         }
         leaves = new Leaf[now.size()];
         for (int i = 0; i < leaves.length; i++) {
-            LeafScans leaf = now.get(i);
+            TreeGauge.Leaf leaf = now.get(i);
             Leaf old = before.get(key(leaf.span()));
             int counted = old == null || old.scans > leaf.scans() ? 0 : old.scans;
             double heat = old == null ? 0 : old.heat;
-            leaves[i] = new Leaf(
-                    leaf.span(), leaf.scans(), heat + (leaf.scans() - counted - heat) / INTERVALS);
+            heat += (leaf.scans() - counted - heat) / INTERVALS;
+            leaves[i] = new Leaf(leaf.span(), leaf.bytes(), leaf.scans(), heat);
         }
     }
 
@@ -79,6 +79,15 @@ final class ScanHeat {
             within += leaf.span.intersect(span).isEmpty() ? 0 : 1;
         }
         return leaves.length == 0 ? 1 : (double) within / leaves.length;
+    }
+
+    /** What the leaves hold that have keys in a span. */
+    long bytes(Span span) {
+        long bytes = 0;
+        for (Leaf leaf : leaves) {
+            bytes += leaf.span.intersect(span).isEmpty() ? 0 : leaf.bytes;
+        }
+        return bytes;
     }
 
     /** The share of the scans that opened leaves with keys in a span; 1 when there were none. */

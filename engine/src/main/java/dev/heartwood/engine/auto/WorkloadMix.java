@@ -5,11 +5,14 @@ final class WorkloadMix {
     private static final int SOON = 3;
     private static final int LONG = 100;
 
-    private final Average written = new Average(SOON, 0);
-    private final Average misses = new Average(SOON, 0);
+    /** The share of the scans of the last minutes that is taken to come again. */
+    private static final double AGAIN_SHARE = 0.5;
+
+    private final Average written = new Average(SOON);
+    private final Average misses = new Average(SOON);
+    private final Average readsPerRun = new Average(SOON);
     private final Rates now = new Rates(SOON);
     private final Rates lately = new Rates(LONG);
-    private double readsPerRun;
 
     /** Scans in each interval. */
     private static final class Rates {
@@ -17,8 +20,8 @@ final class WorkloadMix {
         private final Average entries;
 
         Rates(int intervals) {
-            leaves = new Average(intervals, 0);
-            entries = new Average(intervals, 0);
+            leaves = new Average(intervals);
+            entries = new Average(intervals);
         }
 
         void add(WorkloadSample sample) {
@@ -34,7 +37,7 @@ final class WorkloadMix {
         lately.add(sample);
         long runs = sample.leafRunsScanned() + sample.innerRunsScanned();
         if (runs > 0) {
-            readsPerRun += ((double) sample.scanReads() / runs - readsPerRun) / SOON;
+            readsPerRun.add((double) sample.scanReads() / runs);
         }
     }
 
@@ -48,18 +51,18 @@ final class WorkloadMix {
         return misses.value();
     }
 
-    /** Leaves opened by cursors in an interval, now or for some minutes, whichever is more: scans that were are taken to come again. */
+    /** Leaves opened by cursors in an interval, as they are now, or as some of those of the last minutes will be again. */
     double leavesScanned() {
-        return Math.max(now.leaves.value(), lately.leaves.value());
+        return Math.max(now.leaves.value(), AGAIN_SHARE * lately.leaves.value());
     }
 
-    /** Entries moved on from by cursors in an interval, now or for some minutes, whichever is more. */
+    /** Entries moved on from by cursors in an interval, likewise. */
     double entriesScanned() {
-        return Math.max(now.entries.value(), lately.entries.value());
+        return Math.max(now.entries.value(), AGAIN_SHARE * lately.entries.value());
     }
 
     /** Reads of the device for each run that a cursor looked into. */
     double readsPerRun() {
-        return readsPerRun;
+        return readsPerRun.value();
     }
 }

@@ -12,7 +12,6 @@ package dev.heartwood.engine.auto;
  * @param scanReads reads of the device that their seeks waited for
  * @param entriesScanned entries that they moved on from
  * @param owedShare what merges and packing owe now, as a share of what may be owed
- * @param storeBytes bytes of the store's extents now
  * @param distanceRoom full memtables that half of the store's part of the page cache has room for now
  */
 public record WorkloadSample(
@@ -25,7 +24,6 @@ public record WorkloadSample(
         long scanReads,
         long entriesScanned,
         double owedShare,
-        long storeBytes,
         int distanceRoom) {
     /** Whether nobody asked anything of the store that it noticed. */
     boolean isIdle() {

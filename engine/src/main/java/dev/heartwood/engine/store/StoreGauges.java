@@ -2,8 +2,6 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.auto.WorkloadSample;
 import dev.heartwood.engine.cache.CacheStats;
-import dev.heartwood.engine.page.PageLayout;
-import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.TrunkEvents;
 
 /**
@@ -12,7 +10,6 @@ import dev.heartwood.engine.trunk.TrunkEvents;
  */
 final class StoreGauges implements Tuner.Gauges {
     private final EngineEnvironment environment;
-    private final TreeStorage storage;
     private final TrunkEvents events;
     private final WritePath write;
     private final Background background;
@@ -21,13 +18,11 @@ final class StoreGauges implements Tuner.Gauges {
 
     StoreGauges(
             EngineEnvironment environment,
-            TreeStorage storage,
             TrunkEvents events,
             WritePath write,
             Background background,
             long memtableBytes) {
         this.environment = environment;
-        this.storage = storage;
         this.events = events;
         this.write = write;
         this.background = background;
@@ -54,7 +49,6 @@ final class StoreGauges implements Tuner.Gauges {
                 now[6] - before[6],
                 now[7] - before[7],
                 background.owedShare(),
-                (long) storage.extents().allocatedCount() * PageLayout.EXTENT_BYTES,
                 environment.memtablesUnwrittenMax(memtableBytes));
     }
 

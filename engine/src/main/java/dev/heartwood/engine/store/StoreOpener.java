@@ -257,7 +257,7 @@ final class StoreOpener {
                 options.scrubPerSecond().bytes(),
                 damage);
         scrubber.start();
-        StoreGauges gauges = new StoreGauges(environment, storage, trunk.events(), write, background, memtableBytes);
+        StoreGauges gauges = new StoreGauges(environment, trunk.events(), write, background, memtableBytes);
         Tuner tuner = new Tuner(
                 options, trunk, environment.epochs(), background, environment.workers(), listening, gauges, memtableBytes);
         tuner.start();

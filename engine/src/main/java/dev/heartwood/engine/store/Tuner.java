@@ -1,7 +1,6 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.CompactionPolicyKind;
-import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.PolicyChange;
 import dev.heartwood.PolicyChange.Part;
@@ -14,10 +13,10 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.trunk.TreeGauge;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.engine.trunk.TrunkPolicies;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -52,7 +51,6 @@ final class Tuner {
     private final Workers workers;
     private final Listening listening;
     private final Gauges gauges;
-    private final KeyOrder order;
     private final long memtableBytes;
     private StoreTuning tuning;
     /** Null unless the store decides by itself. */
@@ -78,7 +76,6 @@ final class Tuner {
         this.workers = workers;
         this.listening = listening;
         this.gauges = gauges;
-        this.order = options.keyOrder();
         this.memtableBytes = memtableBytes;
         this.tuning = StoreTuning.of(options);
     }
@@ -141,13 +138,12 @@ final class Tuner {
             return;
         }
         try {
-            // Where keys have no order, scans have no locality.
-            List<Trunk.LeafScans> scans = order == KeyOrder.SORTED ? trunk.leafScans() : List.of();
-            for (Decision decision : auto.decide(gauges.sample(), scans)) {
+            TreeGauge tree = trunk.gauge();
+            for (Decision decision : auto.decide(gauges.sample(), tree)) {
                 carryOut(decision);
             }
-            if (trunk.height() != height) {
-                height = trunk.height();
+            if (tree.height() != height) {
+                height = tree.height();
                 applyAgain();
             }
             if (auto.isQuietBegun()) {

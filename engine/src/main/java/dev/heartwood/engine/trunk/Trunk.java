@@ -220,40 +220,15 @@ public final class Trunk {
         }
     }
 
-    /** The leaves in the order of their keys, each with how many cursors have opened it since it was last changed. */
-    public List<LeafScans> leafScans() {
+    /** What lies where now, and which leaves cursors open. */
+    public TreeGauge gauge() {
         TrunkVersion pinned = pin();
         try {
-            List<LeafScans> leaves = new ArrayList<>();
-            addLeafScans(pinned.root(), Span.ALL, leaves);
-            return leaves;
+            return TreeGauge.of(pinned.root());
         } finally {
             pinned.release();
         }
     }
-
-    /** Levels of nodes; 1 is a single leaf. */
-    public int height() {
-        TrunkVersion pinned = pin();
-        try {
-            return pinned.root().height() + 1;
-        } finally {
-            pinned.release();
-        }
-    }
-
-    private static void addLeafScans(TrunkNode node, Span span, List<LeafScans> to) {
-        if (node.isLeaf()) {
-            to.add(new LeafScans(span, node.scans()));
-            return;
-        }
-        for (int p = 0; p < node.pivotCount(); p++) {
-            addLeafScans(node.pivot(p).child(), node.pivotSpan(p, span), to);
-        }
-    }
-
-    /** How many cursors have opened the leaf of a span of keys. */
-    public record LeafScans(Span span, int scans) {}
 
     /** Heights of nodes, both included; leaves have height 0. */
     public record Heights(int least, int greatest) {
