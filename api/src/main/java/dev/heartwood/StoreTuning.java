@@ -23,7 +23,10 @@ public final class StoreTuning {
         return new StoreTuning(options.checkpointDistance(), options.policy());
     }
 
-    /** Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. */
+    /**
+     * Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. Under {@link CompactionPolicyKind#AUTO} what was asked
+     * for; {@link StoreStats#checkpointDistance()} is what is in force.
+     */
     public int checkpointDistance() {
         return checkpointDistance;
     }

@@ -17,6 +17,7 @@ import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.store.StorePolicies;
 import dev.heartwood.engine.trunk.Trunk.Heights;
+import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
@@ -52,7 +53,7 @@ class AutoTest {
             .policy(CompactionPolicyKind.AUTO)
             .listener(listener)
             .build();
-    private final SimulatedMachine machine = new SimulatedMachine(1);
+    private SimulatedMachine machine = new SimulatedMachine(1);
     private final SplittableRandom random = new SplittableRandom(1);
     private final NavigableMap<byte[], byte[]> expected = new TreeMap<>(java.util.Arrays::compareUnsigned);
     private SteppedEnvironment environment;
@@ -170,8 +171,10 @@ class AutoTest {
     void whoTunesItToAPolicyIsObeyed() {
         writeForSeconds(20);
         scanUntilEager(Part.LEAVES);
+        assertTrue(StorePolicies.of(store).count() > 0);
         store.tune(store.tuning().withPolicy(CompactionPolicyKind.SIZE_TIERED));
         assertEquals(CompactionPolicyKind.SIZE_TIERED, store.tuning().policy());
+        assertEquals(0, StorePolicies.of(store).count());
         assertEquals(4, store.stats().checkpointDistance());
         environment.passTime();
         events.clear();
@@ -191,11 +194,15 @@ class AutoTest {
         writeForSeconds(20);
         scanUntilEager(Part.LEAVES);
         store.checkpoint();
-        for (int round = 0; round < 2; round++) {
+        write(100);
+        for (CrashKind kind : new CrashKind[] {null, CrashKind.KILL}) {
+            SimulatedMachine left = kind == null ? machine : machine.crash(kind, random);
             environment.close();
+            machine = left;
             events.clear();
             open(options);
             assertEquals(CompactionPolicyKind.AUTO, store.tuning().policy());
+            assertEquals(0, StorePolicies.of(store).count());
             assertContents();
             writeForSeconds(10);
             scanUntilEager(Part.LEAVES);
@@ -203,6 +210,7 @@ class AutoTest {
         environment.close();
         open(options.toBuilder().policy(CompactionPolicyKind.LAZY_LEVELING).build());
         assertEquals(CompactionPolicyKind.LAZY_LEVELING, store.tuning().policy());
+        assertEquals(0, StorePolicies.of(store).count());
         assertContents();
     }
 

@@ -552,6 +552,16 @@ final class EngineStore implements KeyValueStore {
         parts.background().policyChanged();
     }
 
+    /** How many nodes have a policy of their own. */
+    int ownPolicies() {
+        Operation operation = enter();
+        try {
+            return parts.trunk().gauge().ownPolicies();
+        } finally {
+            operation.end();
+        }
+    }
+
     @Override
     public void settle() {
         Operation operation = enter();

@@ -35,6 +35,11 @@ public final class StorePolicies {
         store.changePolicy(range, heights, TrunkPolicies.of(policy));
     }
 
+    /** How many nodes have a policy of their own. */
+    public int count() {
+        return store.ownPolicies();
+    }
+
     /** Takes their own policy from such nodes: they go with the store again. */
     public void clear(KeyRange range, Trunk.Heights heights) {
         store.changePolicy(range, heights, null);

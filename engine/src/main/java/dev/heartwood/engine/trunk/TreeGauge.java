@@ -10,8 +10,9 @@ import java.util.List;
  * @param leaves the leaves in the order of their keys
  * @param innerBytes bytes that nodes above the leaves hold for their children
  * @param height levels of nodes; 1 is a single leaf
+ * @param ownPolicies nodes that have a policy of their own
  */
-public record TreeGauge(List<Leaf> leaves, long innerBytes, int height) {
+public record TreeGauge(List<Leaf> leaves, long innerBytes, int height, int ownPolicies) {
     /**
      * A leaf.
      *
@@ -24,7 +25,15 @@ public record TreeGauge(List<Leaf> leaves, long innerBytes, int height) {
     static TreeGauge of(TrunkNode root) {
         List<Leaf> leaves = new ArrayList<>();
         long innerBytes = add(root, Span.ALL, leaves);
-        return new TreeGauge(List.copyOf(leaves), innerBytes, root.height() + 1);
+        return new TreeGauge(List.copyOf(leaves), innerBytes, root.height() + 1, ownPolicies(root));
+    }
+
+    private static int ownPolicies(TrunkNode node) {
+        int own = node.ownPolicy() == null ? 0 : 1;
+        for (int p = 0; p < node.pivotCount() && !node.isLeaf(); p++) {
+            own += ownPolicies(node.pivot(p).child());
+        }
+        return own;
     }
 
     /** Adds the leaves below a node; returns what the nodes above them hold. */

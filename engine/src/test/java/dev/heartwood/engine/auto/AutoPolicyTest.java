@@ -76,7 +76,7 @@ class AutoPolicyTest {
                     second.scans * 50L,
                     second.owed,
                     ROOM);
-            for (Decision decision : policy.decide(sample, new TreeGauge(leaves, INNER_BYTES, 2))) {
+            for (Decision decision : policy.decide(sample, new TreeGauge(leaves, INNER_BYTES, 2, 0))) {
                 decisions.add(decision);
                 switch (decision.part()) {
                     case LEAVES -> leavesEager = decision.isEager();
