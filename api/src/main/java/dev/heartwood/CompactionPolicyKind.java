@@ -25,8 +25,8 @@ public enum CompactionPolicyKind {
      * </ul>
      *
      * <p>A change takes three seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,
-     * with each change that is taken back soon. Over any long time there is less than one change in thirty seconds of each kind, however
-     * the load varies. The listener is told of each: {@link StoreListener#policyChange}. No call waits for a decision.
+     * with each change that is taken back soon. Over any long time there is no more than about one change in thirty seconds of each kind,
+     * however the load varies. The listener is told of each: {@link StoreListener#policyChange}. No call waits for a decision.
      */
     AUTO
 }

@@ -24,8 +24,8 @@ public final class StoreTuning {
     }
 
     /**
-     * Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. Under {@link CompactionPolicyKind#AUTO} what was asked
-     * for; {@link StoreStats#checkpointDistance()} is what is in force.
+     * Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. Under {@link CompactionPolicyKind#AUTO} what was
+     * asked for; {@link StoreStats#checkpointDistance()} is what is in force.
      */
     public int checkpointDistance() {
         return checkpointDistance;
@@ -45,7 +45,10 @@ public final class StoreTuning {
         return policy;
     }
 
-    /** This tuning with another policy. What that wants merged is merged in the background. */
+    /**
+     * This tuning with another policy. What that wants merged is merged in the background. {@link CompactionPolicyKind#AUTO} leaves it to the
+     * store from then on, and any other ends that for all of the tree.
+     */
     public StoreTuning withPolicy(CompactionPolicyKind newPolicy) {
         return new StoreTuning(checkpointDistance, newPolicy);
     }

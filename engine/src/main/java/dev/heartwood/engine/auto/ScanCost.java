@@ -1,8 +1,8 @@
 package dev.heartwood.engine.auto;
 
 /**
- * How many runs of one part of the tree scans look into at a leaf, while that part is lazy and while it is eager. Belongs to one thread at a
- * time.
+ * How many runs of one part of the tree scans look into at a leaf, while that part is lazy and while it is eager. Belongs to one thread
+ * at a time.
  */
 final class ScanCost {
     private static final int INTERVALS = 3;

@@ -259,7 +259,15 @@ final class StoreOpener {
         scrubber.start();
         StoreGauges gauges = new StoreGauges(environment, trunk.events(), write, background, memtableBytes);
         Tuner tuner = new Tuner(
-                options, trunk, environment.epochs(), background, environment.workers(), listening, gauges, memtableBytes);
+                options,
+                trunk,
+                environment.epochs(),
+                background,
+                failStop,
+                environment.workers(),
+                listening,
+                gauges,
+                memtableBytes);
         tuner.start();
         StoreParts parts = new StoreParts(
                 options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,

@@ -48,6 +48,7 @@ final class Tuner {
     private final Trunk trunk;
     private final Epochs epochs;
     private final Background background;
+    private final FailStop failStop;
     private final Workers workers;
     private final Listening listening;
     private final Gauges gauges;
@@ -66,6 +67,7 @@ final class Tuner {
             Trunk trunk,
             Epochs epochs,
             Background background,
+            FailStop failStop,
             Workers workers,
             Listening listening,
             Gauges gauges,
@@ -73,6 +75,7 @@ final class Tuner {
         this.trunk = trunk;
         this.epochs = epochs;
         this.background = background;
+        this.failStop = failStop;
         this.workers = workers;
         this.listening = listening;
         this.gauges = gauges;
@@ -134,7 +137,7 @@ final class Tuner {
 
     private synchronized void step() {
         scheduled = false;
-        if (closed || auto == null) {
+        if (closed || auto == null || failStop.isFailed()) {
             return;
         }
         try {
