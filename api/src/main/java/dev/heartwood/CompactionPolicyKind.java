@@ -10,5 +10,23 @@ public enum CompactionPolicyKind {
      * The runs of each node form levels that double in size and hold every key once, and a leaf is one level: the cheapest scans and the
      * least space, the most bytes written (TurtleKV, section 3).
      */
-    LEVEL_TIERED
+    LEVEL_TIERED,
+    /**
+     * The store decides by itself, once a second, from what happened in it: bytes written, scans, how many runs and pages they looked into
+     * and how many entries they showed, pages that reads missed, what the background owes. It begins with {@link #SIZE_TIERED} everywhere.
+     *
+     * <ul>
+     *   <li>The leaves, the nodes above them, or both go over to {@link #LEVEL_TIERED} when what scans would be spared is worth more than
+     *       the bytes that are written for it, and what has to be merged first is earned again within half a minute. When scans keep to a
+     *       part of the keys, only the nodes of that part do. They go back when the bytes written are worth more.
+     *   <li>The checkpoint distance becomes as many memtables as half of the page cache holds while there are writes and few reads that
+     *       miss the cache, and again what was asked for when such reads cost more.
+     *   <li>When nothing was asked of the store for five seconds, what merges free is freed.
+     * </ul>
+     *
+     * <p>A change takes three seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,
+     * with each change that is taken back soon. Over any long time there is no more than about one change in thirty seconds of each kind,
+     * however the load varies. The listener is told of each: {@link StoreListener#policyChange}. No call waits for a decision.
+     */
+    AUTO
 }

@@ -7,4 +7,7 @@ package dev.heartwood;
 public interface StoreListener {
     /** A page was found damaged. */
     default void corruption(CorruptionEvent event) {}
+
+    /** A store whose policy is {@link CompactionPolicyKind#AUTO} has changed something by itself. */
+    default void policyChange(PolicyChange event) {}
 }

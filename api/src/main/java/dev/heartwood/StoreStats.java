@@ -39,7 +39,7 @@ package dev.heartwood;
  * @param listenerFailures exceptions thrown by the listener
  * @param mergesSetAside merges that met a damaged page; their input stays unmerged until the store is opened again
  * @param recordHits point reads answered by the record cache, in the whole environment
- * @param checkpointDistance memtables between two checkpoints, as tuned
+ * @param checkpointDistance memtables between two checkpoints, as tuned or as the store itself has decided
  * @param unwrittenBytes pages in the page cache that are not written yet; what is freed before is never written
  * @param spaceAmplification bytes of the tree's entries for each byte of those that are neither overwritten nor deleted, as estimated
  *     last; 0 before the first time

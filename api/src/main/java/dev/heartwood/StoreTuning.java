@@ -25,7 +25,10 @@ public final class StoreTuning {
         return new StoreTuning(options.checkpointDistance(), options.policy(), options.spaceAmplificationTarget());
     }
 
-    /** Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. */
+    /**
+     * Memtables between two checkpoints; see {@link StoreOptions#checkpointDistance()}. Under {@link CompactionPolicyKind#AUTO} what was
+     * asked for; {@link StoreStats#checkpointDistance()} is what is in force.
+     */
     public int checkpointDistance() {
         return checkpointDistance;
     }
@@ -44,7 +47,10 @@ public final class StoreTuning {
         return policy;
     }
 
-    /** This tuning with another policy. What that wants merged is merged in the background. */
+    /**
+     * This tuning with another policy. What that wants merged is merged in the background. {@link CompactionPolicyKind#AUTO} leaves it to the
+     * store from then on, and any other ends that for all of the tree.
+     */
     public StoreTuning withPolicy(CompactionPolicyKind newPolicy) {
         return new StoreTuning(checkpointDistance, newPolicy, spaceAmplificationTarget);
     }

@@ -30,6 +30,8 @@ final class DifferentialRun implements AutoCloseable {
     private static final int VIEWS_MAX = 4;
     private static final Durability[] LEVELS = Durability.values();
     private static final CompactionPolicyKind[] POLICIES = CompactionPolicyKind.values();
+    private static final CompactionPolicyKind[] NODE_POLICIES =
+            Arrays.stream(POLICIES).filter(policy -> policy != CompactionPolicyKind.AUTO).toArray(CompactionPolicyKind[]::new);
 
     /** Leaks are made on purpose here; their reports would fill the log. Held, because a logger that is not forgets its level. */
     private static final Logger ENGINE_LOGGER = Logger.getLogger("dev.heartwood");
@@ -316,7 +318,7 @@ final class DifferentialRun implements AutoCloseable {
         switch (random.nextInt(4)) {
             case 0 -> policies.clear(anyRange(random), heights);
             case 1 -> tune(store.tuning().withPolicy(policy));
-            default -> policies.set(anyRange(random), heights, policy);
+            default -> policies.set(anyRange(random), heights, NODE_POLICIES[random.nextInt(NODE_POLICIES.length)]);
         }
     }
 

@@ -63,6 +63,12 @@ public final class SteppedEnvironment implements AutoCloseable {
         }
     }
 
+    /** Lets so much time pass that what was to be done later is done, with everything that follows. */
+    public void passTime() {
+        workers.passTime();
+        finish();
+    }
+
     @Override
     public void close() {
         environment.close();

@@ -13,9 +13,13 @@ import java.util.SplittableRandom;
 public final class SteppedWorkers implements Workers {
     private record Task(Priority priority, Runnable action) {}
 
+    /** Tasks that run, on average, before the time of those comes that were to run later. */
+    private static final int DELAY_TASKS = 32;
+
     private final SplittableRandom random;
     private final int count;
     private final List<Task> queued = new ArrayList<>();
+    private final List<Task> delayed = new ArrayList<>();
     private boolean closed;
 
     /** As many workers as {@code count} says to the engine; the order of tasks follows from the seed. */
@@ -31,10 +35,18 @@ public final class SteppedWorkers implements Workers {
         }
     }
 
-    /** Time does not pass here: the task may run as soon as any other. */
+    /** The task may run as soon as any other has, but nobody waits for it. */
     @Override
     public void submitLater(Priority priority, long delayNanos, Runnable task) {
-        submit(priority, task);
+        if (!closed) {
+            delayed.add(new Task(priority, task));
+        }
+    }
+
+    /** Lets the time of all tasks come that were to run later. */
+    public void passTime() {
+        queued.addAll(delayed);
+        delayed.clear();
     }
 
     /** Tasks that wait to be run. */
@@ -47,6 +59,9 @@ public final class SteppedWorkers implements Workers {
     public boolean runOneHere() {
         if (queued.isEmpty()) {
             return false;
+        }
+        if (!delayed.isEmpty() && random.nextInt(DELAY_TASKS) == 0) {
+            passTime();
         }
         int chosen = random.nextInt(queued.size());
         if (random.nextInt(4) > 0) {

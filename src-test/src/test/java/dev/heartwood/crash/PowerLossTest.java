@@ -63,7 +63,10 @@ class PowerLossTest {
         public KeyValueStore open(SimulatedMachine machine) {
             KeyValueStore store =
                     SimulatedStoreHost.open(machine, options.toBuilder().policy(nextPolicy()).build());
-            StorePolicies.of(store).set(KeyRange.all(), new Heights(0, 0), POLICIES[(next + 1) % POLICIES.length]);
+            CompactionPolicyKind ofLeaves = POLICIES[(next + 1) % POLICIES.length];
+            if (ofLeaves != CompactionPolicyKind.AUTO) {
+                StorePolicies.of(store).set(KeyRange.all(), new Heights(0, 0), ofLeaves);
+            }
             return store;
         }
 

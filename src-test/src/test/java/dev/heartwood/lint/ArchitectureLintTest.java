@@ -50,9 +50,10 @@ class ArchitectureLintTest {
             Map.entry("checkpoint", 9),
             Map.entry("verify", 10),
             Map.entry("backup", 11),
-            Map.entry("store", 12),
-            Map.entry("salvage", 13),
-            Map.entry("inspect", 14));
+            Map.entry("auto", 12),
+            Map.entry("store", 13),
+            Map.entry("salvage", 14),
+            Map.entry("inspect", 15));
 
     private static final JavaClasses HEARTWOOD = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())

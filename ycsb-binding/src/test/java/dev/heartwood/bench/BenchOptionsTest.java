@@ -90,6 +90,17 @@ class BenchOptionsTest {
     }
 
     @Test
+    void whatTheStoreDecidesIsComparedWithWhatIsFixed() {
+        BenchOptions options = parse("--policies", "auto,size_tiered,level_tiered");
+        options.check();
+        assertEquals(
+                List.of("AUTO", "SIZE_TIERED", "LEVEL_TIERED"),
+                options.contestants().stream()
+                        .map(contestant -> contestant.settings().options().get("policy"))
+                        .toList());
+    }
+
+    @Test
     void everySizeMeetsEveryShareOfMemory() {
         BenchOptions options = parse("--sizes", "500k,10m", "--shares", "2,50");
         options.check();

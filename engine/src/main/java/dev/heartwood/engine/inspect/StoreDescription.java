@@ -87,7 +87,7 @@ final class StoreDescription {
 
     /** The policy of nodes that have none of their own. */
     private static TrunkPolicies policyOf(Superblock superblock) {
-        return TrunkPolicies.valueOf(StoreOptions.parse(superblock.options()).policy().name());
+        return TrunkPolicies.of(StoreOptions.parse(superblock.options()).policy());
     }
 
     private void printBranches(Tree tree) {

@@ -181,10 +181,6 @@ final class Background {
         mergeSoon();
     }
 
-    double spaceAmplificationTarget() {
-        return compactions.spaceTarget();
-    }
-
     double spaceAmplification() {
         return compactions.spaceAmplification();
     }
@@ -192,6 +188,12 @@ final class Background {
     /** Has what another policy wants merged planned and done. */
     void policyChanged() {
         compactions.want();
+        mergeSoon();
+    }
+
+    /** Has done what only pays when there is nothing else to do. */
+    void quiet() {
+        compactions.wantIdle();
         mergeSoon();
     }
 
@@ -233,8 +235,7 @@ final class Background {
     /** Notes that a cursor was opened: now and then, a quiet moment is spent on what scans would profit from. */
     void scanned() {
         if ((scans.incrementAndGet() & SCANS_PER_LOOK - 1) == 0 && generations.oldestSealed() == null) {
-            compactions.wantIdle();
-            mergeSoon();
+            quiet();
         }
     }
 

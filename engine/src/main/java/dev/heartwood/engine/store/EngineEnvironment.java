@@ -46,6 +46,9 @@ public final class EngineEnvironment implements Environment {
 
     private static final int LANES_MAX = 16;
 
+    /** The largest checkpoint distance there is, in memtables. */
+    private static final int DISTANCE_MAX = 1024;
+
     /** Log segments that a busy store has mapped: for each of two lanes one that is written and the next. */
     private static final int SEGMENTS_MAPPED = 4;
 
@@ -351,6 +354,12 @@ public final class EngineEnvironment implements Environment {
     long memtableBytes(StoreOptions storeOptions) {
         long asked = storeOptions.memtable().bytes();
         return asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2);
+    }
+
+    /** How many full memtables a store can have unwritten in its part of the page cache. */
+    int memtablesUnwrittenMax(long memtableBytes) {
+        long room = plan.framesBytes() / 2 / Math.max(1, openStores) / memtableBytes;
+        return (int) Math.clamp(room, 1, DISTANCE_MAX);
     }
 
     long debtBytesMax(long memtableBytes) {

@@ -2,7 +2,6 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.BackupReport;
 import dev.heartwood.ClosedException;
-import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
@@ -400,7 +399,7 @@ final class EngineStore implements KeyValueStore {
                 state = SnapshotState.open(read, write, parts.live());
             }
             EngineCursor cursor =
-                    new EngineCursor(this, state, (TreeCursor) state.entries(read.storage()), range);
+                    new EngineCursor(this, state, (TreeCursor) state.entries(read), range);
             open.add(cursor, state);
             parts.background().scanned();
             return cursor;
@@ -553,6 +552,16 @@ final class EngineStore implements KeyValueStore {
         parts.background().policyChanged();
     }
 
+    /** How many nodes have a policy of their own. */
+    int ownPolicies() {
+        Operation operation = enter();
+        try {
+            return parts.trunk().gauge().ownPolicies();
+        } finally {
+            operation.end();
+        }
+    }
+
     @Override
     public void settle() {
         Operation operation = enter();
@@ -584,15 +593,7 @@ final class EngineStore implements KeyValueStore {
         Operation operation = enter();
         try {
             parts.failStop().check();
-            parts.background().tuneDistance(tuning.checkpointDistance());
-            if (tuning.spaceAmplificationTarget() != tuning().spaceAmplificationTarget()) {
-                parts.background().tuneSpace(tuning.spaceAmplificationTarget());
-            }
-            TrunkPolicies policy = TrunkPolicies.valueOf(tuning.policy().name());
-            if (policy != parts.trunk().policy()) {
-                parts.trunk().usePolicy(policy);
-                parts.background().policyChanged();
-            }
+            parts.tuner().tune(tuning);
         } finally {
             operation.end();
         }
@@ -600,10 +601,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public StoreTuning tuning() {
-        return StoreTuning.of(options)
-                .withCheckpointDistance(parts.background().checkpointDistance())
-                .withPolicy(CompactionPolicyKind.valueOf(parts.trunk().policy().name()))
-                .withSpaceAmplificationTarget(parts.background().spaceAmplificationTarget());
+        return parts.tuner().tuning();
     }
 
     @Override

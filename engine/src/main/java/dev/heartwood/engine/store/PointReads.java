@@ -155,7 +155,7 @@ final class PointReads {
 
     private byte[] mergedValue(SnapshotState seen, long keyAddress, int keyLength) {
         byte[] key = Memory.bytes(keyAddress, keyLength);
-        try (EntryCursor entries = seen.entries(read.storage())) {
+        try (EntryCursor entries = seen.entries(read)) {
             entries.seek(keyAddress, keyLength);
             while (entries.valid()
                     && entries.sequence() > seen.sequence()

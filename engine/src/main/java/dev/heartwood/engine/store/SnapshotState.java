@@ -5,7 +5,6 @@ import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.store.ReadPath.Sources;
 import dev.heartwood.engine.trunk.TreeCursor;
-import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.TrunkVersion;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,12 +56,12 @@ final class SnapshotState {
     }
 
     /** Entries of all keys in order, every version at or before this state's sequence number. */
-    EntryCursor entries(TreeStorage storage) {
+    EntryCursor entries(ReadPath read) {
         List<EntryCursor> memtables = new ArrayList<>();
         for (int i = sources.newestFirst().length - 1; i >= 0; i--) {
             memtables.add(sources.newestFirst()[i].memtable().cursor(sequence));
         }
-        return new TreeCursor(storage, sources.version(), memtables);
+        return new TreeCursor(read.storage(), read.trunk().events(), sources.version(), memtables);
     }
 
     /** Takes a reference; refused when the store has let go of the state. */

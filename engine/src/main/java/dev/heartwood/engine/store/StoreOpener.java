@@ -10,6 +10,7 @@ import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
 import dev.heartwood.engine.backup.BackupUndo;
 import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.checkpoint.Checkpointer;
 import dev.heartwood.engine.checkpoint.FormatVersion;
@@ -34,6 +35,7 @@ import dev.heartwood.engine.trunk.TreeShape;
 import dev.heartwood.engine.trunk.TreeStorage.FreedExtents;
 import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.Trunk;
+import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.engine.trunk.TrunkImages;
 import dev.heartwood.engine.trunk.TrunkPolicies;
 import dev.heartwood.engine.trunk.TrunkVersion;
@@ -168,7 +170,8 @@ final class StoreOpener {
     private EngineStore assemble(BlockDevice device, Superblocks superblocks, Superblock found) {
         CachedFile file = environment.cache().attach(device, found.storeId());
         opened.push(file);
-        Damage damage = new Damage(options.listener().orElse(null), environment.workers());
+        Listening listening = new Listening(options.listener().orElse(null), environment.workers());
+        Damage damage = new Damage(listening);
         file.onDamage(e -> damage.met(FoundBy.READ, e));
         long diskBytesMax = options.diskMax().bytes() == 0 ? Long.MAX_VALUE : options.diskMax().bytes();
         ExtentAllocator extents = new ExtentAllocator(device, diskBytesMax, 1);
@@ -183,7 +186,7 @@ final class StoreOpener {
         long memtableBytes = environment.memtableBytes(options);
         KeyForm form = KeyForm.of(options.keyOrder());
         TreeShape shape = form.shape(options.fanout(), memtableBytes);
-        TrunkPolicies policy = TrunkPolicies.valueOf(options.policy().name());
+        TrunkPolicies policy = TrunkPolicies.of(options.policy());
         TrunkImages images = new TrunkImages(storage);
         TrunkImages.Found root = new TrunkImages.Found(
                 found.rootPages(), found.rootGeneration(), found.generation(), found.nextId() + IDS_PER_SESSION);
@@ -193,6 +196,8 @@ final class StoreOpener {
         Superblock durable = announceSession(superblocks, found, trunk);
         // Held from before the replay packs anything: what the superblocks reach must not be reused before the next checkpoint.
         TrunkVersion durableVersion = trunk.pin();
+        // What the options say goes for all nodes, also those that an earlier session gave another policy.
+        trunk.changePolicy(Span.ALL, Heights.ALL, null);
 
         MergeOperator operator = form.operator(options.mergeOperator().orElse(null));
         LiveSnapshots live = new LiveSnapshots();
@@ -253,9 +258,21 @@ final class StoreOpener {
                 options.scrubPerSecond().bytes(),
                 damage);
         scrubber.start();
+        StoreGauges gauges = new StoreGauges(environment, trunk.events(), write, background, memtableBytes);
+        Tuner tuner = new Tuner(
+                options,
+                trunk,
+                environment.epochs(),
+                background,
+                failStop,
+                environment.workers(),
+                listening,
+                gauges,
+                memtableBytes);
+        tuner.start();
         StoreParts parts = new StoreParts(
                 options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
-                records, scrubber, damage, environment.operations(), environment.epochs());
+                records, scrubber, damage, listening, tuner, environment.operations(), environment.epochs());
         return new EngineStore(parts, environment, afterClose);
     }
 

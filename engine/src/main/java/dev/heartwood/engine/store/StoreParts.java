@@ -32,11 +32,14 @@ record StoreParts(
         StoreRecords records,
         Scrubber scrubber,
         Damage damage,
+        Listening listening,
+        Tuner tuner,
         Operations operations,
         Epochs epochs) {
 
     /** Closes everything but what the environment owns; no call is inside any more. */
     void close() {
+        tuner.close();
         scrubber.close();
         background.close();
         storage.close();
@@ -95,7 +98,7 @@ record StoreParts(
                 damage.count(),
                 scrubber.pages(),
                 scrubber.passes(),
-                damage.listenerFailures(),
+                listening.failures(),
                 background.mergesSetAside(),
                 recordHits,
                 background.checkpointDistance(),

@@ -22,9 +22,22 @@ public final class StorePolicies {
         return store instanceof EngineStore own ? new StorePolicies(own) : null;
     }
 
-    /** Gives the nodes of some heights that have keys in a range a policy of their own, durable with the next checkpoint. */
+    /**
+     * Gives the nodes of some heights that have keys in a range a policy of their own, durable with the next checkpoint, until the store
+     * goes over to another policy or is opened again.
+     *
+     * @throws IllegalArgumentException for {@code AUTO}
+     */
     public void set(KeyRange range, Trunk.Heights heights, CompactionPolicyKind policy) {
-        store.changePolicy(range, heights, TrunkPolicies.valueOf(policy.name()));
+        if (policy == CompactionPolicyKind.AUTO) {
+            throw new IllegalArgumentException("AUTO is a policy of stores, not of nodes");
+        }
+        store.changePolicy(range, heights, TrunkPolicies.of(policy));
+    }
+
+    /** How many nodes have a policy of their own. */
+    public int count() {
+        return store.ownPolicies();
     }
 
     /** Takes their own policy from such nodes: they go with the store again. */

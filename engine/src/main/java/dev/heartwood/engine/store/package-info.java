@@ -21,6 +21,8 @@
  *       changed ({@code WritePath.RoomSearch}).
  *   <li>Keys change their form where they enter and leave ({@code KeyForm}); log, memtable and tree see stored keys only, and order
  *       them by bytes. So do operators and filters of the user see the user's keys only.
+ *   <li>What a store decides by itself goes through the same doors as what its user tunes ({@code Tuner}), and ends with the next tuning to
+ *       a policy, the next opening, or a failure.
  *   <li>After a failed write or sync the store takes no more writes ({@code FailStop}).
  * </ol>
  *

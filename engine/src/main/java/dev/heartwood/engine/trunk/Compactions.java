@@ -71,11 +71,6 @@ public final class Compactions {
         needed = true;
     }
 
-    /** What {@link #targetSpace} has set. */
-    public double spaceTarget() {
-        return space.target();
-    }
-
     /** Bytes of all entries for each one of live entries, as estimated last; 0 before the first time. */
     public double spaceAmplification() {
         return space.spaceAmplification();

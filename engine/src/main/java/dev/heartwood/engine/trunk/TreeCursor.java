@@ -18,6 +18,7 @@ import java.util.List;
  */
 public final class TreeCursor implements LargeValueCursor {
     private final TreeStorage storage;
+    private final TrunkEvents events;
     private final TrunkVersion version;
     private final List<EntryCursor> memtables;
     /** Those on the path to the open leaf. */
@@ -29,10 +30,14 @@ public final class TreeCursor implements LargeValueCursor {
     private MergeCursor merged;
     /** Whether the cursor stands on an entry, which is one of the open leaf. */
     private boolean standing;
+    /** What the open leaf has cost, for the events. */
+    private int reads;
+    private int moves;
 
     /** A cursor that stands nowhere; closes {@code memtables}, oldest first, with itself. */
-    public TreeCursor(TreeStorage storage, TrunkVersion version, List<EntryCursor> memtables) {
+    public TreeCursor(TreeStorage storage, TrunkEvents events, TrunkVersion version, List<EntryCursor> memtables) {
         this.storage = storage;
+        this.events = events;
         this.version = version;
         this.memtables = memtables;
         this.runs = new PathRuns(storage.buffers());
@@ -81,6 +86,7 @@ public final class TreeCursor implements LargeValueCursor {
         openLeafAt(keyAddress, keyLength);
         merged.seek(keyAddress, keyLength);
         path.countReads(merged.reads());
+        reads += merged.reads();
         goOn();
     }
 
@@ -95,6 +101,7 @@ public final class TreeCursor implements LargeValueCursor {
     @Override
     public void next() {
         standing = false;
+        moves++;
         merged.next();
         goOn();
     }
@@ -102,6 +109,7 @@ public final class TreeCursor implements LargeValueCursor {
     @Override
     public void previous() {
         standing = false;
+        moves++;
         merged.previous();
         goBack();
     }
@@ -246,6 +254,11 @@ public final class TreeCursor implements LargeValueCursor {
     }
 
     private void closeRuns() {
+        if (merged != null) {
+            events.scanned(path, reads, moves);
+            reads = 0;
+            moves = 0;
+        }
         merged = null;
         standing = false;
         runs.close();

@@ -12,6 +12,7 @@ final class TreePath {
     private final List<TrunkNode> nodes = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private Span leafSpan = Span.ALL;
+    private int leafRunCount;
 
     private TreePath() {}
 
@@ -29,9 +30,12 @@ final class TreePath {
             pivots.add(pivot);
             path.leafSpan = node.pivotSpan(pivot, path.leafSpan);
         }
+        int above = 0;
         for (int i = 0; i < path.nodes.size(); i++) {
+            above = path.found.size();
             path.addRuns(path.nodes.get(i), pivots.get(i));
         }
+        path.leafRunCount = path.found.size() - above;
         return path;
     }
 
@@ -78,6 +82,11 @@ final class TreePath {
 
     int runCount() {
         return found.size();
+    }
+
+    /** How many of the runs are the leaf's own. */
+    int leafRunCount() {
+        return leafRunCount;
     }
 
     Run run(int index) {

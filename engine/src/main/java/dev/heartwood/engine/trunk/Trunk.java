@@ -221,6 +221,16 @@ public final class Trunk {
         }
     }
 
+    /** What lies where now, and which leaves cursors open. */
+    public TreeGauge gauge() {
+        TrunkVersion pinned = pin();
+        try {
+            return TreeGauge.of(pinned.root());
+        } finally {
+            pinned.release();
+        }
+    }
+
     /** Heights of nodes, both included; leaves have height 0. */
     public record Heights(int least, int greatest) {
         public static final Heights ALL = new Heights(0, Integer.MAX_VALUE);

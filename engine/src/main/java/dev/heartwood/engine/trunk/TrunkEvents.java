@@ -14,6 +14,11 @@ public final class TrunkEvents {
     private final LongAdder filterProbes = new LongAdder();
     private final LongAdder filterFalsePositives = new LongAdder();
     private final LongAdder filterFailures = new LongAdder();
+    private final LongAdder leavesScanned = new LongAdder();
+    private final LongAdder leafRunsScanned = new LongAdder();
+    private final LongAdder innerRunsScanned = new LongAdder();
+    private final LongAdder scanReads = new LongAdder();
+    private final LongAdder entriesScanned = new LongAdder();
 
     void flushed() {
         flushes.increment();
@@ -42,6 +47,15 @@ public final class TrunkEvents {
         if (falsePositives != 0) {
             filterFalsePositives.add(falsePositives);
         }
+    }
+
+    /** Notes that a cursor has left a leaf, after so many entries. */
+    void scanned(TreePath path, int reads, int entries) {
+        leavesScanned.increment();
+        leafRunsScanned.add(path.leafRunCount());
+        innerRunsScanned.add(path.runCount() - path.leafRunCount());
+        scanReads.add(reads);
+        entriesScanned.add(entries);
     }
 
     void filterFailed() {
@@ -91,6 +105,31 @@ public final class TrunkEvents {
     /** Times a maplet named a run that did not hold the key. */
     public long filterFalsePositives() {
         return filterFalsePositives.sum();
+    }
+
+    /** Leaves that cursors have opened and left. */
+    public long leavesScanned() {
+        return leavesScanned.sum();
+    }
+
+    /** Runs of leaves that cursors have looked into. */
+    public long leafRunsScanned() {
+        return leafRunsScanned.sum();
+    }
+
+    /** Runs of nodes above the leaves that cursors have looked into. */
+    public long innerRunsScanned() {
+        return innerRunsScanned.sum();
+    }
+
+    /** Reads of the device that seeks had to wait for. */
+    public long scanReads() {
+        return scanReads.sum();
+    }
+
+    /** Entries that cursors have moved on from, forwards or backwards. */
+    public long entriesScanned() {
+        return entriesScanned.sum();
     }
 
     /** Exceptions thrown by the compaction filter. */

@@ -1,5 +1,7 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.CompactionPolicyKind;
+
 /** The compaction policies there are. */
 public enum TrunkPolicies {
     /** As many runs in a leaf as anywhere. */
@@ -28,6 +30,15 @@ public enum TrunkPolicies {
 
     TrunkPolicies(int code) {
         this.code = code;
+    }
+
+    /** What the nodes of a store have that have none of their own; {@code AUTO} is no policy of a node, and gives them what it begins with. */
+    public static TrunkPolicies of(CompactionPolicyKind kind) {
+        return switch (kind) {
+            case SIZE_TIERED, AUTO -> SIZE_TIERED;
+            case LAZY_LEVELING -> LAZY_LEVELING;
+            case LEVEL_TIERED -> LEVEL_TIERED;
+        };
     }
 
     /** The number that stands for the policy in the image of a node; never 0. */

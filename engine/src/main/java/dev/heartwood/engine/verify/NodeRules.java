@@ -24,7 +24,7 @@ final class NodeRules {
     NodeRules(Superblock superblock, Consumer<String> problems) {
         this.superblock = superblock;
         StoreOptions options = StoreOptions.parse(superblock.options());
-        this.policies = new PolicyRules(options.keyOrder(), options.fanout(), TrunkPolicies.valueOf(options.policy().name()));
+        this.policies = new PolicyRules(options.keyOrder(), options.fanout(), TrunkPolicies.of(options.policy()));
         this.problems = problems;
     }
 

@@ -172,7 +172,7 @@ final class TrunkFixture implements AutoCloseable {
     }
 
     TreeCursor cursor(TrunkVersion version) {
-        return new TreeCursor(storage, version, List.of());
+        return new TreeCursor(storage, trunk.events(), version, List.of());
     }
 
     void seek(EntryCursor cursor, String key) {

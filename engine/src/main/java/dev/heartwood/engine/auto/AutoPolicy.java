@@ -1,0 +1,251 @@
+package dev.heartwood.engine.auto;
+
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.PolicyChange.Part;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.TreeGauge;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Decides, sample by sample, which nodes merge eagerly and how far checkpoints are apart. Nodes are lazy to begin with, and the distance is
+ * the one that was asked for. Belongs to one thread at a time.
+ */
+public final class AutoPolicy {
+    /*
+     * A part goes over when what that saves is more than what it costs by a margin, and comes back when it is less by as much; in between,
+     * and where nothing is at stake, it stays as it is.
+     */
+    private static final double MARGIN = 1.5;
+
+    /** Intervals in which scans must have been spared what has to be merged for them first. */
+    private static final int PAYBACK_INTERVALS = 30;
+
+    /** Bytes that eager leaves merge for each byte written, beyond what lazy ones do; and nodes above. */
+    private static final double LEAF_WRITES = 2;
+
+    private static final double INNER_WRITES = 1;
+
+    /** What a core merges while a scan looks into a run more, waits for a read more, or finds the next of an entry among a run more. */
+    private static final double BYTES_PER_RUN = 512;
+
+    private static final double BYTES_PER_READ = 16 << 10;
+    private static final double BYTES_PER_ENTRY = 16;
+
+    /** Of pages that reads miss, those that they would find if unwritten pages took no part of the cache. */
+    private static final double MISSES_BY_UNWRITTEN = 0.5;
+
+    /** Writes beside which it matters what is written between checkpoints: a memtable in so many intervals. */
+    private static final double INTERVALS_PER_MEMTABLE = 10;
+
+    /** Above this share of what may be owed writers are slowed, and nothing is merged that need not be. */
+    private static final double OWED_SHARE_MAX = 0.4;
+
+    /** A hot span stands for as long as it has this share of the scans, and no less than this share of its leaves would do. */
+    private static final double SPAN_SCANS_MIN = 0.8;
+
+    private static final double SPAN_LEAVES_MIN = 0.5;
+
+    /** Intervals without work before what merges free is freed. */
+    private static final int IDLE_INTERVALS = 5;
+
+    /** Runs that eager nodes are taken to have before any were seen. */
+    private static final double EAGER_LEAF_RUNS = 2;
+
+    private static final double EAGER_INNER_RUNS = 3;
+
+    private final WorkloadMix mix = new WorkloadMix();
+    private final ScanHeat heat = new ScanHeat();
+    private final NodesPart leaves = new NodesPart(Part.LEAVES, EAGER_LEAF_RUNS, LEAF_WRITES);
+    private final NodesPart inner = new NodesPart(Part.INNER_NODES, EAGER_INNER_RUNS, INNER_WRITES);
+    private final Damping spanDamping = new Damping();
+    private final Damping distanceDamping = new Damping();
+    private final long memtableBytes;
+    /** The keys of the nodes that are eager, when some are. */
+    private Span span = Span.ALL;
+    private int askedDistance;
+    /** The distance in force instead of the one asked for; 0 when that is. */
+    private int farDistance;
+    private long innerBytes;
+    private int idleFor;
+
+    /** Leaves, or the nodes above them. */
+    private static final class NodesPart {
+        private final Part part;
+        private final ScanCost cost;
+        private final double writes;
+        private final Damping damping = new Damping();
+        private boolean eager;
+
+        NodesPart(Part part, double eagerRuns, double writes) {
+            this.part = part;
+            this.cost = new ScanCost(eagerRuns);
+            this.writes = writes;
+        }
+    }
+
+    /** For a store that is lazy everywhere, whose user asked for a checkpoint distance, in memtables of a size. */
+    public AutoPolicy(int askedDistance, long memtableBytes) {
+        this.askedDistance = askedDistance;
+        this.memtableBytes = memtableBytes;
+    }
+
+    /** Notes that the user asks for another checkpoint distance; it is in force until the next decision about it. */
+    public void ask(int distance) {
+        askedDistance = distance;
+        farDistance = 0;
+    }
+
+    /** What is to be changed after an interval; as a rule nothing. */
+    public List<Decision> decide(WorkloadSample sample, TreeGauge tree) {
+        mix.add(sample);
+        heat.add(tree.leaves());
+        innerBytes = tree.innerBytes();
+        leaves.cost.add(leaves.eager, sample.leafRunsScanned(), sample.leavesScanned());
+        inner.cost.add(inner.eager, sample.innerRunsScanned(), sample.leavesScanned());
+        idleFor = sample.isIdle() ? Math.min(idleFor + 1, IDLE_INTERVALS + 1) : 0;
+        List<Decision> decisions = new ArrayList<>();
+        decideSpan(decisions);
+        decideNodes(leaves, sample, decisions);
+        decideNodes(inner, sample, decisions);
+        decideDistance(sample, decisions);
+        return decisions;
+    }
+
+    /** Whether a quiet time has just begun, to be spent on what merges free; said once for each. */
+    public boolean isQuietBegun() {
+        return idleFor == IDLE_INTERVALS;
+    }
+
+    private void decideNodes(NodesPart nodes, WorkloadSample sample, List<Decision> decisions) {
+        boolean follows = nodes == inner && inner.eager && !leaves.eager;
+        boolean wanted = nodes.eager ? isGivenUp(nodes, sample) : isWorthIt(nodes, sample);
+        if (follows) {
+            nodes.damping.changed();
+        } else if (!nodes.damping.allows(wanted)) {
+            return;
+        }
+        if (!leaves.eager && !inner.eager) {
+            span = scanned();
+        }
+        nodes.eager = !nodes.eager;
+        String reason = follows
+                ? "the leaves below are lazy again"
+                : text(
+                        "scans look into %.1f runs at a leaf while lazy and %.1f while eager: %s of merging are saved a second and %s are"
+                                + " paid, and %s lie there",
+                        nodes.cost.lazyRuns(),
+                        nodes.cost.eagerRuns(),
+                        bytes(saved(nodes)),
+                        bytes(paid(nodes)),
+                        bytes(held(nodes, span)));
+        decisions.add(new Decision(
+                nodes.part, span, nodes.eager, 0, policy(!nodes.eager), policy(nodes.eager), reason));
+    }
+
+    private static String policy(boolean eager) {
+        return (eager ? CompactionPolicyKind.LEVEL_TIERED : CompactionPolicyKind.SIZE_TIERED).name();
+    }
+
+    /** What scans are spared in an interval when a part is eager. */
+    private double saved(NodesPart nodes) {
+        double all = leaves.cost.lazyRuns() + inner.cost.lazyRuns();
+        double spared = nodes.cost.spared();
+        return spared * mix.leavesScanned() * (BYTES_PER_RUN + mix.readsPerRun() * BYTES_PER_READ)
+                + (all == 0 ? 0 : spared / all) * mix.entriesScanned() * BYTES_PER_ENTRY;
+    }
+
+    /** Bytes that a part of the tree holds for some keys. */
+    private double held(NodesPart nodes, Span keys) {
+        return nodes == leaves ? heat.bytes(keys) : innerBytes * heat.shareOfLeaves(keys);
+    }
+
+    /** What writes cost in an interval when a part is eager. */
+    private double paid(NodesPart nodes) {
+        return nodes.writes * mix.written();
+    }
+
+    /** Whether a part that is lazy should be eager: by itself, or, for leaves, since nodes above them can then be so too. */
+    private boolean isWorthIt(NodesPart nodes, WorkloadSample sample) {
+        boolean isAllowed = sample.owedShare() <= OWED_SHARE_MAX && (nodes == leaves || leaves.eager);
+        Span keys = scanned();
+        return isAllowed
+                && (isWorthIt(saved(nodes), paid(nodes), held(nodes, keys))
+                        || nodes == leaves
+                                && isWorthIt(
+                                        saved(leaves) + saved(inner),
+                                        paid(leaves) + paid(inner),
+                                        held(leaves, keys) + held(inner, keys)));
+    }
+
+    private static boolean isWorthIt(double saved, double paid, double firstBytes) {
+        return saved > MARGIN * Math.max(paid, firstBytes / PAYBACK_INTERVALS);
+    }
+
+    /** Whether a part that is eager should be lazy; leaves are not while nodes above them earn what both cost. */
+    private boolean isGivenUp(NodesPart nodes, WorkloadSample sample) {
+        boolean isAlone = nodes == inner || !inner.eager;
+        double saved = isAlone ? saved(nodes) : saved(leaves) + saved(inner);
+        double paid = isAlone ? paid(nodes) : paid(leaves) + paid(inner);
+        return sample.bytesWritten() > 0 && (MARGIN * saved < paid || sample.owedShare() > OWED_SHARE_MAX);
+    }
+
+    /** The keys that scans keep to; all keys when that is most of them. */
+    private Span scanned() {
+        Span hot = heat.hot();
+        return heat.shareOfLeaves(hot) < SPAN_LEAVES_MIN ? hot : Span.ALL;
+    }
+
+    private void decideSpan(List<Decision> decisions) {
+        if (!leaves.eager) {
+            return;
+        }
+        Span hot = heat.hot();
+        boolean isMissed = heat.shareOfScans(span) < SPAN_SCANS_MIN;
+        boolean isTooWide = heat.shareOfLeaves(hot) < SPAN_LEAVES_MIN * heat.shareOfLeaves(span);
+        if (!spanDamping.allows(isMissed || isTooWide)) {
+            return;
+        }
+        String reason = text(
+                "%.0f%% of the scans were there, and %.0f%% of the leaves have nearly all of them",
+                100 * heat.shareOfScans(span), 100 * heat.shareOfLeaves(hot));
+        Span before = span;
+        span = scanned();
+        for (NodesPart nodes : List.of(leaves, inner)) {
+            if (nodes.eager) {
+                decisions.add(new Decision(
+                        nodes.part, span, true, 0, policy(true) + " of " + before, policy(true), reason));
+            }
+        }
+    }
+
+    private void decideDistance(WorkloadSample sample, List<Decision> decisions) {
+        boolean isFar = farDistance != 0;
+        double missed = MISSES_BY_UNWRITTEN * mix.misses() * BYTES_PER_READ;
+        boolean matters = sample.distanceRoom() > askedDistance && mix.written() > memtableBytes / INTERVALS_PER_MEMTABLE;
+        boolean wanted = isFar ? MARGIN * mix.written() < missed : matters && mix.written() > MARGIN * missed;
+        if (!distanceDamping.allows(wanted)) {
+            return;
+        }
+        int before = isFar ? farDistance : askedDistance;
+        farDistance = isFar ? 0 : sample.distanceRoom();
+        int after = isFar ? askedDistance : farDistance;
+        decisions.add(new Decision(
+                Part.CHECKPOINT_DISTANCE,
+                Span.ALL,
+                false,
+                after,
+                Integer.toString(before),
+                Integer.toString(after),
+                text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses())));
+    }
+
+    private static String bytes(double bytes) {
+        return text("%.1f MB", bytes / 1e6);
+    }
+
+    private static String text(String format, Object... values) {
+        return String.format(Locale.ROOT, format, values);
+    }
+}

@@ -1,0 +1,32 @@
+package dev.heartwood.engine.auto;
+
+/**
+ * What happened in a store within one interval, and how it is at the end of it.
+ *
+ * @param bytesWritten bytes of keys and values given to it
+ * @param filtersAsked filters that point reads asked
+ * @param pageReads pages that reads missed in the cache
+ * @param leavesScanned leaves that cursors opened
+ * @param leafRunsScanned runs of leaves that they looked into
+ * @param innerRunsScanned runs of nodes above that they looked into
+ * @param scanReads reads of the device that their seeks waited for
+ * @param entriesScanned entries that they moved on from
+ * @param owedShare what merges and packing owe now, as a share of what may be owed
+ * @param distanceRoom full memtables that half of the store's part of the page cache has room for now
+ */
+public record WorkloadSample(
+        long bytesWritten,
+        long filtersAsked,
+        long pageReads,
+        long leavesScanned,
+        long leafRunsScanned,
+        long innerRunsScanned,
+        long scanReads,
+        long entriesScanned,
+        double owedShare,
+        int distanceRoom) {
+    /** Whether nobody asked anything of the store that it noticed. */
+    boolean isIdle() {
+        return bytesWritten == 0 && filtersAsked == 0 && leavesScanned == 0;
+    }
+}

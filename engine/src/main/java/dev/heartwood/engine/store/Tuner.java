@@ -1,0 +1,207 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.KeyRange;
+import dev.heartwood.PolicyChange;
+import dev.heartwood.PolicyChange.Part;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreTuning;
+import dev.heartwood.engine.auto.AutoPolicy;
+import dev.heartwood.engine.auto.Decision;
+import dev.heartwood.engine.auto.WorkloadSample;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.trunk.TreeGauge;
+import dev.heartwood.engine.trunk.Trunk;
+import dev.heartwood.engine.trunk.Trunk.Heights;
+import dev.heartwood.engine.trunk.TrunkPolicies;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Holds what a store was tuned to, and, where that leaves it to the store, takes a sample of its counters in each interval and carries out
+ * what {@link AutoPolicy} decides. Thread-safe.
+ *
+ * <p>Under {@code AUTO} nodes are lazy by the policy of the tree, and eager by one of their own, which is in their images and so shown by
+ * inspection. Whoever tunes or opens the store takes those away.
+ */
+final class Tuner {
+    /*
+     * All fields are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
+     * for it. Lock order: the monitor, then the trunk's structure lock.
+     */
+    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final Heights LEAVES = new Heights(0, 0);
+    private static final Heights INNER = new Heights(1, Integer.MAX_VALUE);
+
+    /** What the tuner looks at beside the tree. */
+    interface Gauges {
+        /** The counters of the interval that ends now. */
+        WorkloadSample sample();
+
+        /** Begins an interval. */
+        void restart();
+    }
+
+    private final Trunk trunk;
+    private final Epochs epochs;
+    private final Background background;
+    private final FailStop failStop;
+    private final Workers workers;
+    private final Listening listening;
+    private final Gauges gauges;
+    private final long memtableBytes;
+    private StoreTuning tuning;
+    /** Null unless the store decides by itself. */
+    private AutoPolicy auto;
+    private Decision leaves;
+    private Decision inner;
+    private int height;
+    private boolean scheduled;
+    private boolean closed;
+
+    Tuner(
+            StoreOptions options,
+            Trunk trunk,
+            Epochs epochs,
+            Background background,
+            FailStop failStop,
+            Workers workers,
+            Listening listening,
+            Gauges gauges,
+            long memtableBytes) {
+        this.trunk = trunk;
+        this.epochs = epochs;
+        this.background = background;
+        this.failStop = failStop;
+        this.workers = workers;
+        this.listening = listening;
+        this.gauges = gauges;
+        this.memtableBytes = memtableBytes;
+        this.tuning = StoreTuning.of(options);
+    }
+
+    /** Begins; the tree was opened under the options. */
+    synchronized void start() {
+        begin();
+    }
+
+    /** What the store was tuned to. */
+    synchronized StoreTuning tuning() {
+        return tuning;
+    }
+
+    /** Tunes the store; where it goes on deciding by itself, it keeps what it has decided about nodes. */
+    synchronized void tune(StoreTuning wanted) {
+        boolean isOther = wanted.policy() != tuning.policy();
+        boolean isAsked = isOther || wanted.checkpointDistance() != tuning.checkpointDistance();
+        if (wanted.spaceAmplificationTarget() != tuning.spaceAmplificationTarget()) {
+            background.tuneSpace(wanted.spaceAmplificationTarget());
+        }
+        tuning = wanted;
+        if (isAsked) {
+            background.tuneDistance(wanted.checkpointDistance());
+        }
+        if (isOther) {
+            auto = null;
+            forgetNodes();
+            trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
+            background.policyChanged();
+            begin();
+        } else if (isAsked && auto != null) {
+            auto.ask(wanted.checkpointDistance());
+        }
+    }
+
+    /** Takes their own policies from all nodes. */
+    private void forgetNodes() {
+        leaves = null;
+        inner = null;
+        trunk.changePolicy(Span.ALL, Heights.ALL, null);
+        epochs.reclaim();
+    }
+
+    private void begin() {
+        if (tuning.policy() == CompactionPolicyKind.AUTO) {
+            auto = new AutoPolicy(tuning.checkpointDistance(), memtableBytes);
+            gauges.restart();
+            later();
+        }
+    }
+
+    private void later() {
+        if (!scheduled && !closed) {
+            scheduled = true;
+            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, this::step);
+        }
+    }
+
+    private synchronized void step() {
+        scheduled = false;
+        if (closed || auto == null || failStop.isFailed()) {
+            return;
+        }
+        try {
+            TreeGauge tree = trunk.gauge();
+            for (Decision decision : auto.decide(gauges.sample(), tree)) {
+                carryOut(decision);
+            }
+            if (tree.height() != height) {
+                height = tree.height();
+                applyAgain();
+            }
+            if (auto.isQuietBegun()) {
+                background.quiet();
+            }
+        } finally {
+            later();
+        }
+    }
+
+    private void carryOut(Decision decision) {
+        switch (decision.part()) {
+            case LEAVES -> {
+                leaves = decision;
+                apply(decision, LEAVES);
+            }
+            case INNER_NODES -> {
+                inner = decision;
+                apply(decision, INNER);
+            }
+            case CHECKPOINT_DISTANCE -> background.tuneDistance(decision.distance());
+        }
+        KeyRange range = range(decision.span());
+        listening.tell(listener -> listener.policyChange(
+                new PolicyChange(decision.part(), range, decision.from(), decision.to(), decision.reason())));
+    }
+
+    private void apply(Decision decision, Heights heights) {
+        trunk.changePolicy(Span.ALL, heights, null);
+        if (decision.isEager()) {
+            trunk.changePolicy(decision.span(), heights, TrunkPolicies.LEVEL_TIERED);
+        }
+        epochs.reclaim();
+        background.policyChanged();
+    }
+
+    /** New roots have no policy of their own. */
+    private void applyAgain() {
+        if (inner != null && inner.isEager() && trunk.changePolicy(inner.span(), INNER, TrunkPolicies.LEVEL_TIERED)) {
+            epochs.reclaim();
+        }
+    }
+
+    private static KeyRange range(Span span) {
+        if (span.from() == null) {
+            return span.to() == null ? KeyRange.all() : KeyRange.before(span.to());
+        }
+        return span.to() == null ? KeyRange.from(span.from()) : KeyRange.between(span.from(), span.to());
+    }
+
+    /** Stops; waits for the step under way. */
+    synchronized void close() {
+        closed = true;
+    }
+}

@@ -1,0 +1,282 @@
+package dev.heartwood.engine.auto;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.PolicyChange.Part;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.TreeGauge;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.IntFunction;
+import org.junit.jupiter.api.Test;
+
+/** What the store decides by itself, over simulated hours: a sample is a second. */
+class AutoPolicyTest {
+    private static final long MEMTABLE_BYTES = 1 << 20;
+    private static final int ASKED = 4;
+    private static final int ROOM = 60;
+    private static final int HOUR = 3600;
+    private static final int LEAVES = 20;
+    private static final long LEAF_BYTES = 7_500_000;
+    private static final long INNER_BYTES = 50_000_000;
+
+    /** A second of a store of 200 MB: megabytes written, scans of a leaf with 50 entries each, pages that reads miss. */
+    private record Second(double writtenMb, int scans, int misses, double owed) {
+        static final Second IDLE = new Second(0, 0, 0, 0);
+        static final Second LOAD = new Second(40, 0, 0, 0);
+        static final Second READS = new Second(0, 0, 20_000, 0);
+        static final Second SCANS = new Second(0, 5000, 2000, 0);
+        static final Second SCANS_AND_WRITES = new Second(2, 3000, 2000, 0);
+        static final Second MANY_WRITES_AND_FEW_SCANS = new Second(40, 20, 0, 0);
+        static final Second READS_AND_WRITES = new Second(20, 0, 15_000, 0);
+    }
+
+    /** A store that looks into fewer runs where it is eager, and the policy that sees it. */
+    private static final class Simulation {
+        private final AutoPolicy policy = new AutoPolicy(ASKED, MEMTABLE_BYTES);
+        private final List<Decision> decisions = new ArrayList<>();
+        private final int[] scans = new int[LEAVES];
+        private boolean leavesEager;
+        private boolean innerEager;
+        private Span span = Span.ALL;
+        private int distance = ASKED;
+        private int hotLeaves = LEAVES;
+        private int quiet;
+
+        void run(int seconds, Second second) {
+            run(seconds, i -> second);
+        }
+
+        void run(int seconds, IntFunction<Second> load) {
+            for (int i = 0; i < seconds; i++) {
+                step(load.apply(i));
+            }
+        }
+
+        private void step(Second second) {
+            List<TreeGauge.Leaf> leaves = new ArrayList<>();
+            for (int i = 0; i < LEAVES; i++) {
+                scans[i] += i < hotLeaves ? second.scans / hotLeaves : 0;
+                leaves.add(new TreeGauge.Leaf(span(i, i + 1), scans[i], LEAF_BYTES));
+            }
+            int leafRuns = leavesEager ? 2 : 8;
+            int innerRuns = innerEager ? 3 : 10;
+            WorkloadSample sample = new WorkloadSample(
+                    (long) (second.writtenMb * 1e6),
+                    second.misses * 2L,
+                    second.misses,
+                    second.scans,
+                    (long) second.scans * leafRuns,
+                    (long) second.scans * innerRuns,
+                    (long) second.scans * (leafRuns + innerRuns) / 10,
+                    second.scans * 50L,
+                    second.owed,
+                    ROOM);
+            for (Decision decision : policy.decide(sample, new TreeGauge(leaves, INNER_BYTES, 2, 0))) {
+                decisions.add(decision);
+                switch (decision.part()) {
+                    case LEAVES -> leavesEager = decision.isEager();
+                    case INNER_NODES -> innerEager = decision.isEager();
+                    case CHECKPOINT_DISTANCE -> distance = decision.distance();
+                }
+                if (decision.isEager()) {
+                    span = decision.span();
+                }
+            }
+            quiet += policy.isQuietBegun() ? 1 : 0;
+        }
+
+        /** The keys of some leaves. */
+        static Span span(int from, int to) {
+            return new Span(
+                    from == 0 ? null : new byte[] {(byte) from}, to == LEAVES ? null : new byte[] {(byte) to});
+        }
+
+        long changes(Part part) {
+            return decisions.stream().filter(decision -> decision.part() == part).count();
+        }
+    }
+
+    /** After a load of one kind, the same again changes nothing. */
+    private static Simulation settled(Second second) {
+        Simulation store = new Simulation();
+        store.run(60, second);
+        List<Decision> first = List.copyOf(store.decisions);
+        store.run(HOUR, second);
+        assertEquals(first, store.decisions, "changes although nothing changes");
+        return store;
+    }
+
+    @Test
+    void eachSteadyLoadGetsWhatIsBestForIt() {
+        Simulation load = settled(Second.LOAD);
+        assertFalse(load.leavesEager || load.innerEager);
+        assertEquals(ROOM, load.distance);
+
+        Simulation reads = settled(Second.READS);
+        assertEquals(List.of(), reads.decisions, "reads are as cheap without merges");
+
+        Simulation mixed = settled(Second.SCANS_AND_WRITES);
+        assertTrue(mixed.leavesEager && mixed.innerEager, mixed.decisions.toString());
+        assertEquals(ASKED, mixed.distance, "scans miss the cache");
+
+        Simulation scans = settled(Second.SCANS);
+        assertTrue(scans.leavesEager && scans.innerEager);
+
+        Simulation few = settled(Second.MANY_WRITES_AND_FEW_SCANS);
+        assertFalse(few.leavesEager || few.innerEager);
+
+        Simulation updates = settled(Second.READS_AND_WRITES);
+        assertEquals(List.of(), updates.decisions, "unwritten pages would take the cache from reads");
+
+        assertEquals(List.of(), settled(Second.IDLE).decisions);
+    }
+
+    @Test
+    void itFollowsALoadThatChangesEveryMinute() {
+        Simulation store = new Simulation();
+        for (int round = 0; round < 3; round++) {
+            store.run(60, Second.LOAD);
+            assertFalse(store.leavesEager || store.innerEager, "load: " + store.decisions);
+            assertEquals(ROOM, store.distance);
+            store.run(60, Second.READS);
+            assertEquals(ASKED, store.distance);
+            store.run(10, Second.SCANS);
+            assertTrue(store.leavesEager && store.innerEager, "scans: " + store.decisions);
+            store.run(50, Second.SCANS);
+            store.run(60, Second.READS_AND_WRITES);
+            assertFalse(store.leavesEager || store.innerEager, "updates: " + store.decisions);
+            store.run(60, Second.IDLE);
+            assertTrue(store.leavesEager, "time to merge what scans were on: " + store.decisions);
+            assertEquals(round + 1, store.quiet);
+        }
+    }
+
+    @Test
+    void onlyKeysThatAreScannedAreMergedEagerly() {
+        Simulation store = new Simulation();
+        store.hotLeaves = 3;
+        store.run(60, Second.SCANS_AND_WRITES);
+        assertTrue(store.leavesEager);
+        assertEquals(Simulation.span(0, 3), store.span);
+        store.hotLeaves = LEAVES;
+        store.run(60, Second.SCANS_AND_WRITES);
+        assertEquals(Span.ALL, store.span, store.decisions.toString());
+        store.hotLeaves = 2;
+        store.run(120, Second.SCANS_AND_WRITES);
+        assertEquals(Simulation.span(0, 2), store.span, store.decisions.toString());
+        assertTrue(store.changes(Part.LEAVES) <= 5, store.decisions.toString());
+    }
+
+    @Test
+    void aSecondOfAnotherLoadChangesNothing() {
+        for (Second usual : new Second[] {Second.IDLE, Second.READS}) {
+            Simulation store = new Simulation();
+            store.run(HOUR, usual);
+            store.run(1, new Second(0, 1500, 600, 0));
+            store.run(HOUR, usual);
+            assertEquals(List.of(), store.decisions);
+        }
+    }
+
+    @Test
+    void nothingIsMergedEagerlyWhileTooMuchIsOwed() {
+        Simulation store = new Simulation();
+        Second pressed = new Second(2, 3000, 2000, 0.7);
+        store.run(HOUR, pressed);
+        assertFalse(store.leavesEager || store.innerEager);
+        store.run(60, Second.SCANS_AND_WRITES);
+        assertTrue(store.leavesEager);
+        store.run(60, pressed);
+        assertFalse(store.leavesEager || store.innerEager, store.decisions.toString());
+    }
+
+    /** What the public documentation says: of each kind, in the long run, less than one change in thirty seconds. */
+    private static void assertDamped(String load, Simulation store, int seconds) {
+        for (Part part : Part.values()) {
+            long most = seconds / 30 + 12;
+            assertTrue(store.changes(part) <= most, load + ": " + store.changes(part) + " changes of " + part);
+        }
+    }
+
+    /** Whatever the period of a load that alternates, and whatever is drawn by lot: few changes, and fewer than the load makes. */
+    @Test
+    void itNeverOscillates() {
+        Second[] all = {
+            Second.IDLE, Second.LOAD, Second.READS, Second.SCANS, Second.SCANS_AND_WRITES, Second.READS_AND_WRITES,
+            Second.MANY_WRITES_AND_FEW_SCANS
+        };
+        for (int period : new int[] {1, 2, 3, 5, 8, 13, 20, 30, 45}) {
+            Simulation store = new Simulation();
+            store.run(10 * HOUR, i -> i / period % 2 == 0 ? Second.SCANS : Second.LOAD);
+            assertDamped("a change every " + period + " s", store, 10 * HOUR);
+            if (period <= 8) {
+                // Faster than anything can be made of: soon only every five minutes, whatever comes then.
+                for (Part part : Part.values()) {
+                    long changes = store.changes(part);
+                    assertTrue(changes <= 10 * HOUR / 150, "a change every " + period + " s: " + changes + " of " + part);
+                }
+            }
+        }
+        for (int seed = 0; seed < 6; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            Simulation store = new Simulation();
+            store.run(5 * HOUR, i -> all[random.nextInt(all.length)]);
+            assertDamped("lots drawn from " + seed, store, 5 * HOUR);
+            Simulation jittery = new Simulation();
+            jittery.run(5 * HOUR, i -> new Second(
+                    4 * random.nextDouble(), random.nextInt(400), random.nextInt(500), random.nextDouble() / 2));
+            assertDamped("noise drawn from " + seed, jittery, 5 * HOUR);
+        }
+    }
+
+    /** Against a load that turns around whenever the store has followed it. */
+    @Test
+    void anAdversaryGetsNoMoreThanTheBound() {
+        for (int wait = 0; wait < 60; wait += 7) {
+            Simulation store = new Simulation();
+            int since = 0;
+            boolean before = false;
+            for (int i = 0; i < 10 * HOUR; i++) {
+                since = store.leavesEager == before ? since + 1 : 0;
+                before = store.leavesEager;
+                boolean turn = since > wait;
+                store.step(store.leavesEager == turn ? Second.LOAD : Second.SCANS_AND_WRITES);
+            }
+            assertDamped("an adversary who waits " + wait + " s", store, 10 * HOUR);
+        }
+    }
+
+    @Test
+    void reasonsSayWhatWasWeighed() {
+        Simulation store = new Simulation();
+        store.run(60, Second.SCANS_AND_WRITES);
+        Map<Part, String> reasons = Map.of(
+                Part.LEAVES, "scans look into 8.0 runs at a leaf while lazy and 2.0 while eager",
+                Part.INNER_NODES, "scans look into 10.0 runs at a leaf while lazy and 3.0 while eager");
+        for (Decision decision : store.decisions) {
+            assertEquals("SIZE_TIERED", decision.from());
+            assertEquals("LEVEL_TIERED", decision.to());
+            assertTrue(decision.reason().contains(reasons.get(decision.part())), decision.reason());
+        }
+        assertEquals(2, store.decisions.size());
+    }
+
+    @Test
+    void aDistanceThatIsAskedForIsInForceAtOnce() {
+        Simulation store = new Simulation();
+        store.run(60, Second.LOAD);
+        assertEquals(ROOM, store.distance);
+        store.policy.ask(2 * ROOM);
+        store.run(HOUR, Second.LOAD);
+        assertEquals(1, store.changes(Part.CHECKPOINT_DISTANCE), "there is no room for more");
+        store.policy.ask(1);
+        store.run(60, Second.LOAD);
+        Decision last = store.decisions.getLast();
+        assertEquals("1 to " + ROOM, last.from() + " to " + last.to());
+    }
+}

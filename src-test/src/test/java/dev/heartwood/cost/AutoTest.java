@@ -1,0 +1,224 @@
+package dev.heartwood.cost;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.Cursor;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.PolicyChange;
+import dev.heartwood.PolicyChange.Part;
+import dev.heartwood.StoreListener;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.store.StorePolicies;
+import dev.heartwood.engine.trunk.Trunk.Heights;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SteppedEnvironment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A store that decides by itself, while nothing happens in the background but when the tests say so: a second is so many calls. */
+class AutoTest {
+    private static final Path DIRECTORY = Path.of("store");
+    private static final int RECORDS = 60_000;
+    private static final int WRITES_PER_SECOND = 5_000;
+    private static final int SCANS_PER_SECOND = 400;
+    private static final int SCANNED = 20;
+    private static final int WRITES_BESIDE_SCANS = 1_000;
+    private static final int SECONDS_MAX = 60;
+
+    private final List<PolicyChange> events = new ArrayList<>();
+    private final StoreListener listener = new StoreListener() {
+        @Override
+        public void policyChange(PolicyChange event) {
+            events.add(event);
+        }
+    };
+    private final StoreOptions options = StoreOptions.builder()
+            .memory(ByteSize.mib(64))
+            .memtable(ByteSize.kib(128))
+            .policy(CompactionPolicyKind.AUTO)
+            .listener(listener)
+            .build();
+    private SimulatedMachine machine = new SimulatedMachine(1);
+    private final SplittableRandom random = new SplittableRandom(1);
+    private final NavigableMap<byte[], byte[]> expected = new TreeMap<>(java.util.Arrays::compareUnsigned);
+    private SteppedEnvironment environment;
+    private KeyValueStore store;
+    private int written;
+
+    AutoTest() {
+        open(options);
+    }
+
+    private void open(StoreOptions with) {
+        environment = new SteppedEnvironment(1, OptionMatrix.environment(with), machine);
+        store = environment.open(DIRECTORY, with);
+    }
+
+    @AfterEach
+    void close() {
+        environment.close();
+    }
+
+    private void write(int records) {
+        for (int i = 0; i < records; i++) {
+            byte[] key = Load.key(random.nextInt(RECORDS));
+            byte[] value = Load.value(written++);
+            store.put(key, value);
+            expected.put(key, value);
+            if (i % 200 == 0) {
+                environment.finish();
+            }
+        }
+    }
+
+    private void writeForSeconds(int seconds) {
+        for (int second = 0; second < seconds; second++) {
+            write(WRITES_PER_SECOND);
+            environment.passTime();
+        }
+    }
+
+    /** Scans beside some writes, until a part of the store is as it is meant to be. */
+    private void scanUntilEager(Part part) {
+        for (int second = 0; second < SECONDS_MAX && !isEager(part); second++) {
+            for (int i = 0; i < SCANS_PER_SECOND; i++) {
+                scan(Load.key(random.nextInt(RECORDS)));
+            }
+            write(WRITES_BESIDE_SCANS);
+            environment.passTime();
+        }
+        assertTrue(isEager(part), part + " is not eager: " + events);
+    }
+
+    private void scan(byte[] from) {
+        var model = expected.tailMap(from, true).entrySet().iterator();
+        try (Cursor cursor = store.cursor()) {
+            boolean more = cursor.seek(from);
+            for (int i = 0; i < SCANNED && more; i++) {
+                var entry = model.next();
+                assertArrayEquals(entry.getKey(), cursor.key());
+                assertArrayEquals(entry.getValue(), cursor.value());
+                more = cursor.next();
+            }
+        }
+    }
+
+    private boolean isEager(Part part) {
+        return last(part) != null && last(part).to().equals("LEVEL_TIERED");
+    }
+
+    private PolicyChange last(Part part) {
+        return events.stream().filter(event -> event.part() == part).reduce((a, b) -> b).orElse(null);
+    }
+
+    private void assertContents() {
+        for (var entry : expected.entrySet()) {
+            assertArrayEquals(entry.getValue(), store.get(entry.getKey()));
+        }
+        assertTrue(store.verify().isClean());
+    }
+
+    @Test
+    void itFollowsTheLoadAndSaysWhy() {
+        writeForSeconds(20);
+        assertFalse(isEager(Part.LEAVES) || isEager(Part.INNER_NODES), events.toString());
+        long lazyRuns = store.stats().runs();
+        scanUntilEager(Part.LEAVES);
+        scanUntilEager(Part.INNER_NODES);
+        assertTrue(store.stats().runs() < lazyRuns, lazyRuns + " runs became " + store.stats().runs());
+        PolicyChange leaves = last(Part.LEAVES);
+        assertEquals("SIZE_TIERED", leaves.from());
+        assertEquals(KeyRange.all(), leaves.range());
+        assertTrue(leaves.toString().contains("runs at a leaf"), leaves.toString());
+        assertContents();
+        writeForSeconds(30);
+        assertFalse(isEager(Part.LEAVES) || isEager(Part.INNER_NODES), events.toString());
+        assertContents();
+        assertEquals(0, store.stats().listenerFailures());
+    }
+
+    @Test
+    void checkpointsAreFartherApartWhileTheCacheHasRoom() {
+        writeForSeconds(20);
+        PolicyChange change = last(Part.CHECKPOINT_DISTANCE);
+        assertEquals("4", change.from());
+        int distance = Integer.parseInt(change.to());
+        assertTrue(distance > 16, change.toString());
+        assertEquals(distance, store.stats().checkpointDistance());
+        assertEquals(4, store.tuning().checkpointDistance());
+        assertEquals(options, store.options());
+        store.tune(store.tuning().withCheckpointDistance(2));
+        assertEquals(2, store.stats().checkpointDistance());
+        assertEquals(2, store.tuning().checkpointDistance());
+    }
+
+    @Test
+    void whoTunesItToAPolicyIsObeyed() {
+        writeForSeconds(20);
+        scanUntilEager(Part.LEAVES);
+        assertTrue(StorePolicies.of(store).count() > 0);
+        store.tune(store.tuning().withPolicy(CompactionPolicyKind.SIZE_TIERED));
+        assertEquals(CompactionPolicyKind.SIZE_TIERED, store.tuning().policy());
+        assertEquals(0, StorePolicies.of(store).count());
+        assertEquals(4, store.stats().checkpointDistance());
+        environment.passTime();
+        events.clear();
+        for (int second = 0; second < SECONDS_MAX; second++) {
+            scan(Load.key(0));
+            environment.passTime();
+        }
+        assertEquals(List.of(), events);
+        store.tune(store.tuning().withPolicy(CompactionPolicyKind.AUTO));
+        writeForSeconds(10);
+        scanUntilEager(Part.LEAVES);
+        assertContents();
+    }
+
+    @Test
+    void itGoesOnAfterAReopenAndACrash() {
+        writeForSeconds(20);
+        scanUntilEager(Part.LEAVES);
+        store.checkpoint();
+        write(100);
+        for (CrashKind kind : new CrashKind[] {null, CrashKind.KILL}) {
+            SimulatedMachine left = kind == null ? machine : machine.crash(kind, random);
+            environment.close();
+            machine = left;
+            events.clear();
+            open(options);
+            assertEquals(CompactionPolicyKind.AUTO, store.tuning().policy());
+            assertEquals(0, StorePolicies.of(store).count());
+            assertContents();
+            writeForSeconds(10);
+            scanUntilEager(Part.LEAVES);
+        }
+        environment.close();
+        open(options.toBuilder().policy(CompactionPolicyKind.LAZY_LEVELING).build());
+        assertEquals(CompactionPolicyKind.LAZY_LEVELING, store.tuning().policy());
+        assertEquals(0, StorePolicies.of(store).count());
+        assertContents();
+    }
+
+    @Test
+    void aNodeIsNeverUnderIt() {
+        StorePolicies policies = StorePolicies.of(store);
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> policies.set(KeyRange.all(), Heights.ALL, CompactionPolicyKind.AUTO));
+    }
+}
