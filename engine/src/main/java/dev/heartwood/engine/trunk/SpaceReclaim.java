@@ -72,10 +72,6 @@ final class SpaceReclaim {
         targetChanged = true;
     }
 
-    double target() {
-        return target;
-    }
-
     /** Space taken for each byte of live entries when it was estimated last; 0 before. */
     double spaceAmplification() {
         return spaceAmplification;
