@@ -32,7 +32,7 @@ final class GroupCommit {
      * that do not come again are missed once, since the next sync serves fewer.
      */
     /** A leader waits for others up to the time of the last sync divided by this. */
-    private static final int GATHERING_DIVISOR = 4;
+    private static final int GATHERING_DIVISOR = 2;
 
     private static final class Waiter {
         final Thread thread = Thread.currentThread();
