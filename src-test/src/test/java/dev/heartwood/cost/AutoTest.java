@@ -51,6 +51,8 @@ class AutoTest {
             .memory(ByteSize.mib(64))
             .memtable(ByteSize.kib(128))
             .policy(CompactionPolicyKind.AUTO)
+            // Merges for space would leave scans little to be spared.
+            .spaceAmplificationTarget(100)
             .listener(listener)
             .build();
     private SimulatedMachine machine = new SimulatedMachine(1);
