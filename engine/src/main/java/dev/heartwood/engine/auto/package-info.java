@@ -1,6 +1,6 @@
 /**
  * What a store under {@link dev.heartwood.CompactionPolicyKind#AUTO} decides by itself, and nothing else: samples go in, decisions
- * come out. No threads, no clock, no I/O, no locks; {@code store.AutoTuner} takes the samples and carries the decisions out.
+ * come out. No threads, no clock, no I/O, no locks; {@code store.Tuner} takes the samples and carries the decisions out.
  *
  * <p>Layer: above {@code trunk}, of which it knows what leaves and policies are.
  *

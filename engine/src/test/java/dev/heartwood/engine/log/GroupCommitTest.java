@@ -3,6 +3,7 @@ package dev.heartwood.engine.log;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,6 +13,7 @@ class GroupCommitTest {
     private final AtomicLong appended = new AtomicLong();
     private final AtomicLong now = new AtomicLong();
     private final AtomicInteger syncs = new AtomicInteger();
+    private Thread second;
 
     /** The last LSN appended, at the moment at which a sync begins. */
     private long sync() {
@@ -38,34 +40,36 @@ class GroupCommitTest {
         assertEquals(0, syncs.get());
     }
 
+    /** A group commit in whose first sync, by the thread of the test, another writer comes, who then leads the second. */
+    private GroupCommit withSecondWriter(Clock clock) {
+        return new GroupCommit(
+                () -> {
+                    long upTo = sync();
+                    if (syncs.get() == 1) {
+                        second.start();
+                        awaitParked(second);
+                    }
+                    return upTo;
+                },
+                clock);
+    }
+
     /** The clock stands still while the second writer gathers, so nothing but the first one's return ends that. */
     @Test
     void theNextLeaderWaitsForThoseWhomTheLastSyncServed() throws InterruptedException {
         CountDownLatch secondLeads = new CountDownLatch(1);
-        Thread[] second = new Thread[1];
-        boolean[] first = {true};
-        GroupCommit commit = new GroupCommit(
-                () -> {
-                    long upTo = sync();
-                    if (first[0]) {
-                        first[0] = false;
-                        second[0].start();
-                        awaitParked(second[0]);
-                    }
-                    return upTo;
-                },
-                () -> {
-                    if (Thread.currentThread() == second[0]) {
-                        secondLeads.countDown();
-                    }
-                    return now.get();
-                });
-        second[0] = new Thread(() -> commit.await(appended.incrementAndGet()));
+        GroupCommit commit = withSecondWriter(() -> {
+            if (Thread.currentThread() == second) {
+                secondLeads.countDown();
+            }
+            return now.get();
+        });
+        second = new Thread(() -> commit.await(appended.incrementAndGet()));
 
         commit.await(appended.incrementAndGet());
         secondLeads.await();
         commit.await(appended.incrementAndGet());
-        second[0].join();
+        second.join();
 
         assertEquals(3, commit.durable());
         assertEquals(2, syncs.get());
@@ -75,23 +79,12 @@ class GroupCommitTest {
     @Test
     void whoDoesNotComeAgainIsNotWaitedForLong() throws InterruptedException {
         AtomicLong looks = new AtomicLong();
-        Thread[] second = new Thread[1];
-        boolean[] first = {true};
-        GroupCommit commit = new GroupCommit(
-                () -> {
-                    long upTo = sync();
-                    if (first[0]) {
-                        first[0] = false;
-                        second[0].start();
-                        awaitParked(second[0]);
-                    }
-                    return upTo;
-                },
-                () -> now.addAndGet(Thread.currentThread() == second[0] ? looks.incrementAndGet() : 0));
-        second[0] = new Thread(() -> commit.await(appended.incrementAndGet()));
+        GroupCommit commit = withSecondWriter(
+                () -> now.addAndGet(Thread.currentThread() == second ? looks.incrementAndGet() : 0));
+        second = new Thread(() -> commit.await(appended.incrementAndGet()));
 
         commit.await(appended.incrementAndGet());
-        second[0].join();
+        second.join();
 
         assertEquals(2, commit.durable());
         assertEquals(2, syncs.get());
