@@ -42,7 +42,10 @@ final class BackupFixture {
     }
 
     private static KeyValueStore open(SimulatedMachine machine, Path directory, OpenMode mode) {
-        StoreOptions options = options().toBuilder().openMode(mode).build();
+        return open(machine, directory, options().toBuilder().openMode(mode).build());
+    }
+
+    static KeyValueStore open(SimulatedMachine machine, Path directory, StoreOptions options) {
         Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
         try {
             return environment.openOwned(directory, options);

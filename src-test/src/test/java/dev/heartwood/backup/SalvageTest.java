@@ -351,7 +351,10 @@ class SalvageTest {
     void olderRootsAreNotPreferred() {
         SimulatedMachine machine = new SimulatedMachine(1);
         int checkpoints = 12;
-        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+        // A merge for space would leave two roots that know the last value.
+        StoreOptions options =
+                BackupFixture.options().toBuilder().spaceAmplificationTarget(100).build();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE, options)) {
             for (int i = 0; i < checkpoints; i++) {
                 store.put("key".getBytes(), new byte[] {(byte) i});
                 store.checkpoint();
