@@ -42,10 +42,7 @@ final class BackupFixture {
     }
 
     private static KeyValueStore open(SimulatedMachine machine, Path directory, OpenMode mode) {
-        return open(machine, directory, options().toBuilder().openMode(mode).build());
-    }
-
-    static KeyValueStore open(SimulatedMachine machine, Path directory, StoreOptions options) {
+        StoreOptions options = options().toBuilder().openMode(mode).build();
         Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
         try {
             return environment.openOwned(directory, options);

@@ -351,10 +351,7 @@ class SalvageTest {
     void olderRootsAreNotPreferred() {
         SimulatedMachine machine = new SimulatedMachine(1);
         int checkpoints = 12;
-        // A merge for space would leave two roots that know the last value.
-        StoreOptions options =
-                BackupFixture.options().toBuilder().spaceAmplificationTarget(100).build();
-        try (KeyValueStore store = BackupFixture.open(machine, STORE, options)) {
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
             for (int i = 0; i < checkpoints; i++) {
                 store.put("key".getBytes(), new byte[] {(byte) i});
                 store.checkpoint();
@@ -366,20 +363,27 @@ class SalvageTest {
         try (KeyValueStore found = BackupFixture.openExisting(machine, TARGET)) {
             assertArrayEquals(new byte[] {(byte) (checkpoints - 1)}, found.get("key".getBytes()));
         }
-        // That there was something to be preferred: without the newest root it is an older one.
-        byte[] bytes = copy.contents(STORE, DATA);
-        long newest = Collections.max(
-                pages(copy, PageType.TRUNK), Comparator.comparingLong(page -> generation(bytes, page)));
-        copy.flip(STORE, DATA, newest * PAGE_BYTES + 1000, 1);
+        // That there was something to be preferred: without the newest roots, of which merges may have left several, it is an older one.
         for (String name : copy.files(STORE)) {
             if (name.startsWith("log-")) {
                 copy.remove(STORE, name);
             }
         }
-        salvage(copy);
-        try (KeyValueStore found = BackupFixture.openExisting(copy, TARGET)) {
-            assertTrue(found.get("key".getBytes())[0] < checkpoints - 1);
+        byte[] bytes = copy.contents(STORE, DATA);
+        List<Long> newestFirst = new ArrayList<>(pages(copy, PageType.TRUNK));
+        newestFirst.sort(Comparator.comparingLong((Long page) -> generation(bytes, page)).reversed());
+        byte last = (byte) (checkpoints - 1);
+        byte preferred = last;
+        for (int i = 0; i < newestFirst.size() && preferred == last; i++) {
+            copy.flip(STORE, DATA, newestFirst.get(i) * PAGE_BYTES + 1000, 1);
+            SimulatedMachine attempt = copy.crash(CrashKind.KILL, new SplittableRandom(i));
+            salvage(attempt);
+            try (KeyValueStore found = BackupFixture.openExisting(attempt, TARGET)) {
+                byte[] value = found.get("key".getBytes());
+                preferred = value == null ? last : value[0];
+            }
         }
+        assertTrue(preferred < last, "no older root was there");
     }
 
     private static long generation(byte[] bytes, long page) {
