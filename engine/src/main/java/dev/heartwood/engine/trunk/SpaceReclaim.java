@@ -23,6 +23,9 @@ final class SpaceReclaim {
      * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
      * snapshot made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it.
      */
+    /** From this target on nothing is estimated, and nothing merged for space. */
+    private static final double LEFT_TO_POLICY = 100;
+
     /** Of what may be redundant by the target, the part up to which is merged: the rest is for errors and for what comes meanwhile. */
     private static final double GOAL_SHARE = 0.8;
 
@@ -68,7 +71,7 @@ final class SpaceReclaim {
 
     /** Sets the space to be taken at most for each byte of live entries. */
     void target(double spaceAmplification) {
-        target = spaceAmplification;
+        target = spaceAmplification < LEFT_TO_POLICY ? spaceAmplification : Double.POSITIVE_INFINITY;
         targetChanged = true;
     }
 
