@@ -51,11 +51,6 @@ final class PageStream {
         return pageAddress(buffered++);
     }
 
-    /** Pages in the buffer, when none was written yet. */
-    int bufferedCount() {
-        return buffered;
-    }
-
     long pageAddress(int index) {
         return buffer + ((long) index << PageLayout.PAGE_SHIFT);
     }

@@ -2,7 +2,6 @@ package dev.heartwood.engine.cache;
 
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.IoQueue;
-import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 

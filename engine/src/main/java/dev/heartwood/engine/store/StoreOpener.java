@@ -9,7 +9,6 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
 import dev.heartwood.engine.backup.BackupUndo;
-import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.checkpoint.Checkpointer;

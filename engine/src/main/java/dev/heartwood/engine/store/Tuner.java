@@ -3,7 +3,6 @@ package dev.heartwood.engine.store;
 import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.KeyRange;
 import dev.heartwood.PolicyChange;
-import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreTuning;
 import dev.heartwood.engine.auto.AutoPolicy;

@@ -3,7 +3,6 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.branch.BranchCursor;
 import dev.heartwood.engine.branch.LargeValueCursor;
 import dev.heartwood.engine.branch.MergeCursor;
 import dev.heartwood.engine.branch.OverflowGroup;

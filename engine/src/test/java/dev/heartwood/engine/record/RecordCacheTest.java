@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.engine.os.MemoryPool;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Random;
