@@ -133,10 +133,11 @@ public final class StoreOptions {
     }
 
     /**
-     * Bytes that the tree's entries take, overwritten and deleted ones included, for each byte of those that are not. 1.05 to 100, such as
-     * 1.2; default 100, which leaves it to the policy. While it is estimated to be more, merges in the background remove what is redundant, where most of it is first and with
+     * Bytes that the tree's entries take, overwritten and deleted ones included, for each byte of those that are not. Default 1.2, 1.05
+     * to 100. While it is estimated to be more, merges in the background remove what is redundant, where most of it is first and with
      * nothing more urgent to merge: what a store takes while it is written without a pause may be more, as may what open snapshots and
-     * cursors still see. Less space costs more bytes written. Can be changed while the store runs: {@link
+     * cursors still see. Less space costs more bytes written. 100 leaves it to the policy: nothing is estimated, and nothing merged for
+     * space. Can be changed while the store runs: {@link
      * KeyValueStore#tune}.
      */
     public double spaceAmplificationTarget() {
@@ -280,7 +281,7 @@ public final class StoreOptions {
         private KeyOrder keyOrder = KeyOrder.SORTED;
         private CompactionPolicyKind policy = CompactionPolicyKind.SIZE_TIERED;
         private int checkpointDistance = 4;
-        private double spaceAmplificationTarget = 100;
+        private double spaceAmplificationTarget = 1.2;
         private ByteSize diskMax = new ByteSize(0);
         private ByteSize scrubPerSecond = new ByteSize(0);
         private StoreListener listener;

@@ -42,7 +42,7 @@ package dev.heartwood;
  * @param checkpointDistance memtables between two checkpoints, as tuned or as the store itself has decided
  * @param unwrittenBytes pages in the page cache that are not written yet; what is freed before is never written
  * @param spaceAmplification bytes of the tree's entries for each byte of those that are neither overwritten nor deleted, as estimated
- *     last; 0 before the first time
+ *     last; 0 before the first time, and without a target
  */
 public record StoreStats(
         long entriesEstimate,

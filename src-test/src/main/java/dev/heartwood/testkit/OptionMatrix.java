@@ -67,7 +67,10 @@ public final class OptionMatrix {
                 .build();
     }
 
-    /** Options with which a few thousand records make a tree of several levels. */
+    /**
+     * Options with which a few thousand records make a tree of several levels. Nothing is merged for space: pages stay where they are while
+     * a test looks for them, and reads and writes that it has fail are its own.
+     */
     public static StoreOptions smallTree() {
         return StoreOptions.builder()
                 .memory(EnvironmentOptions.MEMORY_MIN)
@@ -75,6 +78,7 @@ public final class OptionMatrix {
                 .fanout(4)
                 .workers(2)
                 .checkpointDistance(2)
+                .spaceAmplificationTarget(100)
                 .build();
     }
 

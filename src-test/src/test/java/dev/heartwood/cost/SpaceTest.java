@@ -173,6 +173,6 @@ class SpaceTest {
         assertThrows(IllegalArgumentException.class, () -> builder.set("spaceAmplificationTarget", "little"));
         StoreOptions options = builder.spaceAmplificationTarget(1.05).build();
         assertEquals(1.05, StoreOptions.parse(options.toString()).spaceAmplificationTarget());
-        assertEquals(NO_TARGET, StoreOptions.defaults().spaceAmplificationTarget());
+        assertEquals(TARGET, StoreOptions.defaults().spaceAmplificationTarget());
     }
 }
