@@ -59,9 +59,10 @@ final class Installer {
             for (int j = 0; j < count && same; j++) {
                 Bundle planned = plan.bundles().get(j);
                 Span here = node.bundle(i + j).span().intersect(span);
+                Span read = plan.spanOf(planned);
                 same = node.bundle(i + j).id() == planned.id()
-                        && here.equals(here.intersect(plan.span()))
-                        && (oneSpan || here.equals(plan.spanOf(planned).intersect(span)));
+                        && here.equals(here.intersect(read))
+                        && (oneSpan || here.equals(read.intersect(span)));
             }
             if (same) {
                 return i;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -28,6 +29,37 @@ class InstallerTest {
             assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
             tree.releaseAll();
             assertEquals(0, tree.extents.allocatedCount());
+        }
+    }
+
+    /**
+     * A flush gave two leaves the same bundle, each for its own keys, and then the leaves were joined. A merge of what the one brought
+     * took the place of what the other did, too, whose keys it had not read: they were lost.
+     */
+    @Test
+    void aMergeOfOneOfTwoBundlesWithTheSameIdLeavesTheOther() {
+        for (int merged = 0; merged < 2; merged++) {
+            try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+                tree.put("a", "in the left leaf");
+                tree.put("z", "in the right leaf");
+                tree.pack();
+                Bundle flushed = tree.trunk.version().root().bundle(0);
+                byte[] bound = "m".getBytes(StandardCharsets.US_ASCII);
+                Bundle left = flushed.slice(new Span(null, bound));
+                Bundle right = flushed.slice(new Span(bound, null));
+                TrunkNode joined = new TrunkNode(0, List.of(new Pivot(Keys.EMPTY, null, 0)), List.of(left, right));
+                CompactionPlan plan = new CompactionPlan(0, Span.ALL, joined, merged, merged + 1, merged, merged + 1);
+                Compactor.Result result = tree.compactor.run(plan, new long[0], 32);
+                TrunkNode installed = Installer.replace(joined, Span.ALL, plan, result.bundle(), result.mergedPosition());
+                assertEquals(2, installed.bundleCount());
+                assertSame(joined.bundle(1 - merged).runs()[0], installed.bundle(1 - merged).runs()[0]);
+                assertEquals(joined.bundle(1 - merged).span(), installed.bundle(1 - merged).span());
+                assertSame(result.bundle().runs()[0], installed.bundle(merged).runs()[0]);
+                assertEquals(joined.bundle(merged).span(), installed.bundle(merged).span());
+                result.bundle().release();
+                tree.releaseAll();
+                assertEquals(0, tree.extents.allocatedCount());
+            }
         }
     }
 }
