@@ -86,7 +86,7 @@ final class Background {
 
     /** What is owed to the tree and to the memtables' memory, as a share of what may be. */
     double owedShare() {
-        return Math.max(steps.memtableShare(), (double) compactions.debtBytes() / debtBytesMax);
+        return Math.max(steps.memtableShare(), (double) compactions.overdueBytes() / debtBytesMax);
     }
 
     int memtablesSealed() {

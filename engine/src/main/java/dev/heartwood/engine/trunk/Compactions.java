@@ -50,6 +50,11 @@ public final class Compactions {
         return trunk.debtBytes();
     }
 
+    /** Of these, the bytes that should have been merged by now. */
+    public long overdueBytes() {
+        return trunk.overdueBytes();
+    }
+
     /** Whether {@link #runOne} may find something to do. */
     public boolean isWanted() {
         return needed || quiet.get() != null;

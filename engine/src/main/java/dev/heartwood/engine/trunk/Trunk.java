@@ -22,7 +22,7 @@ public final class Trunk {
      * version        volatile                volatile                 structure lock
      * busy, setAside -                       -                        structure lock
      * nextId         -                       -                        structure lock
-     * policies       -                       -                        structure lock
+     * policies, pace -                       -                        structure lock
      *
      * Lock order: structure lock, then nothing. Old versions are released through the epochs, so a reader that took the
      * version without a reference is safe until its epoch ends.
@@ -34,9 +34,11 @@ public final class Trunk {
     private final TreeShape shape;
     private final NodePolicies policies;
     private final Balancer balancer;
+    private final MergePace pace = new MergePace();
     private final TrunkEvents events;
     private volatile TrunkVersion version;
     private volatile long debtBytes;
+    private volatile long overdueBytes;
     private long nextId;
 
     private record BundleKey(int height, long id) {}
@@ -53,7 +55,7 @@ public final class Trunk {
         this.events = new TrunkEvents();
         this.balancer = new Balancer(shape, policies, events);
         this.version = new TrunkVersion(initial, generation);
-        this.debtBytes = debt(initial, Span.ALL);
+        owes(initial);
     }
 
     /** The current tree; valid within the caller's epoch, or as long as it holds a reference. */
@@ -86,6 +88,11 @@ public final class Trunk {
         return debtBytes;
     }
 
+    /** Of {@link #debtBytes}, what merges should have dealt with by now, because the next flushes are near. */
+    public long overdueBytes() {
+        return overdueBytes;
+    }
+
     /** A number that no branch, maplet or bundle of this store has had. */
     public long newId() {
         structure.lock();
@@ -114,13 +121,16 @@ public final class Trunk {
         structure.lock();
         try {
             TrunkNode root = version.root();
-            if (memtable != null) {
+            if (memtable == null) {
+                publish(root, generation);
+            } else {
                 List<Bundle> bundles = new ArrayList<>(root.bundles());
                 bundles.add(memtable);
-                events.added(memtable.runs()[0].branch().entries());
-                root = balancer.balanceRoot(root.with(root.pivots(), bundles), Urge.NEEDED);
+                Run run = memtable.runs()[0];
+                events.added(run.branch().entries());
+                pace.arrived(run.sample().bytes());
+                publishBalanced(root.with(root.pivots(), bundles), generation);
             }
-            publish(root, generation);
         } finally {
             structure.unlock();
         }
@@ -173,7 +183,7 @@ public final class Trunk {
             if (root == version.root()) {
                 return false;
             }
-            publish(balancer.balanceRoot(root, Urge.NEEDED), version.generation());
+            publishBalanced(root, version.generation());
             return true;
         } finally {
             structure.unlock();
@@ -342,7 +352,7 @@ public final class Trunk {
             TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
             finish(plan);
             if (root != version.root()) {
-                publish(balancer.balanceRoot(root, Urge.NEEDED), version.generation());
+                publishBalanced(root, version.generation());
             }
         } finally {
             structure.unlock();
@@ -372,7 +382,7 @@ public final class Trunk {
             for (Bundle bundle : plan.bundles()) {
                 setAside.add(new BundleKey(plan.height(), bundle.id()));
             }
-            debtBytes = debt(version.root(), Span.ALL);
+            owes(version.root());
         } finally {
             structure.unlock();
         }
@@ -389,11 +399,25 @@ public final class Trunk {
         plan.bundles().forEach(Bundle::release);
     }
 
+    /** Flushes and reshapes what is due, and publishes the outcome. */
+    private void publishBalanced(TrunkNode root, long generation) {
+        TrunkNode balanced = balancer.balanceRoot(root, Urge.NEEDED);
+        if (balanced != root) {
+            pace.flushed(debt(balanced, Span.ALL) - debt(root, Span.ALL));
+        }
+        publish(balanced, generation);
+    }
+
     private void publish(TrunkNode root, long generation) {
         TrunkVersion old = version;
         version = new TrunkVersion(root, generation);
-        debtBytes = debt(root, Span.ALL);
+        owes(root);
         epochs.defer(old::release);
+    }
+
+    private void owes(TrunkNode root) {
+        debtBytes = debt(root, Span.ALL);
+        overdueBytes = Math.max(0, debtBytes - pace.notDueBytes());
     }
 
     /** What merges owe; not of what was set aside, which no merge will ever deal with. */

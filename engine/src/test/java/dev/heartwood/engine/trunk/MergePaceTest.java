@@ -1,0 +1,73 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import org.junit.jupiter.api.Test;
+
+class MergePaceTest {
+    private static final TreeShape SHAPE = new TreeShape(8, 4, 1 << 20, 4 << 20, 1 << 20);
+    private static final int KEYS = 3000;
+
+    private final MergePace pace = new MergePace();
+
+    @Test
+    void whatAFlushBringsIsDueEvenlyUntilAsMuchHasArrived() {
+        pace.arrived(100);
+        pace.flushed(1000);
+        assertEquals(1000, pace.notDueBytes());
+        pace.arrived(100);
+        assertEquals(900, pace.notDueBytes());
+        pace.arrived(850);
+        assertEquals(50, pace.notDueBytes());
+        pace.arrived(100);
+        assertEquals(0, pace.notDueBytes());
+    }
+
+    @Test
+    void eachFlushHasItsOwnTime() {
+        pace.flushed(1000);
+        pace.arrived(400);
+        pace.flushed(100);
+        assertEquals(600 + 100, pace.notDueBytes());
+        pace.arrived(100);
+        assertEquals(500, pace.notDueBytes());
+        pace.flushed(0);
+        pace.flushed(-70);
+        assertEquals(500, pace.notDueBytes());
+    }
+
+    /** Above leaves that are merged at once, nothing is ever late; without merges all of it is by the next flush. */
+    @Test
+    void aTreeOwesWhatWasNotMergedBeforeTheNextFlush() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            int round = 0;
+            int owing = 0;
+            for (; tree.trunk.version().root().height() == 0 || owing < 20; round++) {
+                pack(tree, round);
+                owing += tree.trunk.debtBytes() > 0 ? 1 : 0;
+                assertEquals(0, tree.trunk.overdueBytes(), "late in round " + round);
+                tree.settle(Urge.NEEDED);
+                assertEquals(0, tree.trunk.debtBytes());
+            }
+            long before = 0;
+            int growing = 0;
+            for (int more = 0; more < 3 * SHAPE.runsMax(); more++) {
+                pack(tree, round++);
+                long overdue = tree.trunk.overdueBytes();
+                assertTrue(overdue >= before && overdue <= tree.trunk.debtBytes(), overdue + " after " + before);
+                growing += overdue > before ? 1 : 0;
+                before = overdue;
+            }
+            assertTrue(growing >= SHAPE.runsMax(), "what is late grew in " + growing + " rounds only");
+        }
+    }
+
+    private static void pack(TrunkFixture tree, int round) {
+        for (int i = 0; i < KEYS; i++) {
+            tree.put("key" + (i * 7919 + round) % (10 * KEYS), "value".repeat(60));
+        }
+        tree.pack();
+    }
+}
