@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Slows writers in proportion to what the background owes, a little each, so that none ever waits for a whole merge. Each lane
- * pays for some kilobytes at a time.
+ * pays for some kilobytes at a time. A system wakes a thread some time after the moment that it asked for; who overslept has paid for
+ * the next kilobytes too. Thread-safe.
  */
 final class WriteThrottle {
     /** Bytes a lane writes between two payments. */
@@ -21,10 +22,14 @@ final class WriteThrottle {
     /** Below this share of what it may owe, the background is on time. */
     private static final double FREE_SHARE = 0.4;
 
+    /** What may have been paid ahead at most: a thread that was held up for other reasons has not paid. */
+    private static final long AHEAD_NANOS_MAX = 1_000_000;
+
     private static final int STRIDE = 16;
 
     private final Clock clock;
     private final long[] unpaidBytes;
+    private final AtomicLong aheadNanos = new AtomicLong();
     private final LongAdder stallNanos = new LongAdder();
     private final AtomicLong stallNanosMax = new AtomicLong();
 
@@ -48,11 +53,16 @@ final class WriteThrottle {
         }
         double pressure = Math.min(1, (share - FREE_SHARE) / (1 - FREE_SHARE));
         long nanos = Math.min(DELAY_NANOS_MAX, (long) (PAYMENT_BYTES * NANOS_PER_BYTE_MAX * pressure * pressure));
-        if (nanos < 1_000) {
+        long ahead = aheadNanos.getAndSet(0);
+        if (nanos < 1_000 || ahead >= nanos) {
+            aheadNanos.addAndGet(Math.max(0, ahead - nanos));
             return;
         }
-        clock.parkNanos(nanos);
-        stalled(nanos);
+        long before = clock.nanoTime();
+        clock.parkNanos(nanos - ahead);
+        long slept = clock.nanoTime() - before;
+        stalled(slept);
+        aheadNanos.accumulateAndGet(slept - (nanos - ahead), (was, more) -> Math.clamp(was + more, 0, AHEAD_NANOS_MAX));
     }
 
     /** Notes time that a writer waited. */
