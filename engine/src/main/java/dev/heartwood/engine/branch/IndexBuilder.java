@@ -127,6 +127,8 @@ final class IndexBuilder {
             base += levels[level - 1].pages;
         }
         last.writeBuffered();
+        leaves.awaitWritten();
+        levelOne.awaitWritten();
         for (int extent : leaves.extents()) {
             extents.add(extent);
         }

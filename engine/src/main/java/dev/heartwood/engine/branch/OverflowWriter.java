@@ -64,6 +64,7 @@ final class OverflowWriter {
     OverflowGroup finish() {
         Memory.fill(page + OverflowLayout.BYTES + used, PAGE_PAYLOAD_BYTES - used, 0);
         stream.writeBuffered();
+        stream.awaitWritten();
         stream.close();
         return new OverflowGroup(storage, id, stream.extents(), bytes);
     }

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.branch;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.cache.ThroughWriter;
 import dev.heartwood.engine.extent.Purpose;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -13,6 +14,9 @@ final class PageStream {
     /*
      * Pages gather unsealed in a buffer of one extent. An extent is allocated, and with it the pages' addresses are known, when
      * the buffer is written: a stream that never fills its buffer can still be moved into another one.
+     *
+     * What goes past the cache is written while the next extent gathers in a second buffer, from the first full one on. Without memory or
+     * a queue for that, each is written when it is full.
      */
     private final BranchStorage storage;
     private final long generation;
@@ -22,6 +26,9 @@ final class PageStream {
     private final Extents extents = new Extents();
     private long buffer;
     private int buffered;
+    private ThroughWriter writer;
+    private long otherBuffer;
+    private boolean withoutWriter;
 
     PageStream(BranchStorage storage, long generation, WriteMode mode) {
         this.storage = storage;
@@ -79,25 +86,66 @@ final class PageStream {
         switch (mode) {
             case CACHED, MERGED -> storage.file().insertDirty(first, buffered, buffer);
             case LASTING -> storage.file().insertLasting(first, buffered, buffer);
-            case THROUGH -> storage.file().writeThrough(first, buffered, buffer);
-            case KEPT -> storage.file().writeAndKeep(first, buffered, buffer);
+            case THROUGH, KEPT -> writePast(first);
         }
         buffered = 0;
+    }
+
+    private void writePast(long first) {
+        if (!hasWriter()) {
+            if (mode == WriteMode.KEPT) {
+                storage.file().writeAndKeep(first, buffered, buffer);
+            } else {
+                storage.file().writeThrough(first, buffered, buffer);
+            }
+            return;
+        }
+        writer.write(first, buffered, buffer);
+        long free = otherBuffer;
+        otherBuffer = buffer;
+        buffer = free;
+    }
+
+    private boolean hasWriter() {
+        if (writer == null && !withoutWriter && buffered == PageLayout.EXTENT_PAGES) {
+            otherBuffer = storage.mergePool().allocate(PageLayout.EXTENT_BYTES);
+            writer = otherBuffer == 0 ? null : storage.file().newThroughWriter(mode == WriteMode.KEPT);
+            withoutWriter = writer == null;
+        }
+        return writer != null;
+    }
+
+    /** Waits until what was written is on the device, as far as it went past the cache. */
+    void awaitWritten() {
+        if (writer != null) {
+            writer.await();
+        }
     }
 
     int[] extents() {
         return extents.toArray();
     }
 
-    /** Gives the buffer back. Idempotent. */
+    /** Gives the buffers back, once nothing is written from them any more. Idempotent. */
     void close() {
-        if (buffer != 0) {
-            storage.mergePool().free(buffer, PageLayout.EXTENT_BYTES);
-            buffer = 0;
+        if (writer != null) {
+            writer.close();
+            writer = null;
+        }
+        withoutWriter = true;
+        free(buffer);
+        buffer = 0;
+        free(otherBuffer);
+        otherBuffer = 0;
+    }
+
+    private void free(long address) {
+        if (address != 0) {
+            storage.mergePool().free(address, PageLayout.EXTENT_BYTES);
         }
     }
 
-    /** Gives back the buffer and everything written. */
+    /** Gives back the buffers and everything written; nothing is under way to the extents then. */
     void abort() {
         close();
         for (int extent : extents.toArray()) {

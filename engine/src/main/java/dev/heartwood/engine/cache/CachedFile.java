@@ -2,6 +2,7 @@ package dev.heartwood.engine.cache;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
@@ -133,12 +134,25 @@ public final class CachedFile implements AutoCloseable {
 
     /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now, past the cache. */
     public void writeThrough(long firstPage, int count, long address) {
-        cache.dirtyPages.writeThrough(this, firstPage, count, address);
+        cache.dirtyPages.writeThrough(this, firstPage, count, address, false);
     }
 
     /** As {@link #writeThrough}, and keeps copies of as many as the cache has frames to spare for; evicts nothing. */
     public void writeAndKeep(long firstPage, int count, long address) {
-        cache.dirtyPages.writeAndKeep(this, firstPage, count, address);
+        cache.dirtyPages.writeThrough(this, firstPage, count, address, true);
+    }
+
+    /**
+     * A writer past the cache that writes while its caller goes on; null where the system refuses a queue. It is the caller's to close.
+     *
+     * @param keeps whether copies stay in the cache while it has frames to spare
+     */
+    public ThroughWriter newThroughWriter(boolean keeps) {
+        try {
+            return new ThroughWriter(this, cache.dirtyPages, device.newQueue(ThroughWriter.DEPTH), keeps);
+        } catch (StoreException refused) {
+            return null;
+        }
     }
 
     /**

@@ -59,8 +59,7 @@ final class DirtyPages {
     /** Copies sealed pages of one extent in, or writes them to the device when no frames can be had. */
     void insert(CachedFile file, long firstPage, int count, long address, Lifetime lifetime) {
         requireOneExtent(firstPage, count);
-        WriteBack.requireWritable(file);
-        requireAbsent(file, firstPage, count);
+        requireNew(file, firstPage, count);
         while (queue.pages() + count > dirtyMax && writeBack.writeOldest()) {
             continue;
         }
@@ -68,7 +67,7 @@ final class DirtyPages {
         if (queue.pages() + count > dirtyMax
                 || !source.cover(file.map(), firstPage)
                 || !source.take(taken, count)) {
-            writeThrough(file, firstPage, count, address);
+            writeThrough(file, firstPage, count, address, false);
             return;
         }
         for (int i = 0; i < count; i++) {
@@ -81,25 +80,38 @@ final class DirtyPages {
         }
     }
 
-    /** As {@link #writeThrough}, and keeps copies while the cache has frames to spare. */
-    void writeAndKeep(CachedFile file, long firstPage, int count, long address) {
-        writeThrough(file, firstPage, count, address);
-        keep(file, firstPage, count, address);
-    }
-
     /** Writes sealed pages to the device now. */
-    void writeThrough(CachedFile file, long firstPage, int count, long address) {
-        WriteBack.requireWritable(file);
-        requireAbsent(file, firstPage, count);
+    void writeThrough(CachedFile file, long firstPage, int count, long address, boolean keeps) {
+        requireNew(file, firstPage, count);
         try {
             file.device().write(firstPage << PageLayout.PAGE_SHIFT, address, count << PageLayout.PAGE_SHIFT);
-        } catch (NoSpaceException e) {
-            throw e; // nothing durable refers to these pages yet, and room can be made
-        } catch (Throwable e) {
-            queue.fail(file, e);
+        } catch (RuntimeException | Error e) {
+            failed(file, e);
             throw e;
         }
+        wroteThrough(file, firstPage, count, address, keeps);
+    }
+
+    /** Throws unless the file takes writes and nothing is known of these pages. */
+    void requireNew(CachedFile file, long firstPage, int count) {
+        WriteBack.requireWritable(file);
+        requireAbsent(file, firstPage, count);
+    }
+
+    /** Notes pages that are on the device, and keeps copies while the cache has frames to spare, if that is wanted. */
+    void wroteThrough(CachedFile file, long firstPage, int count, long address, boolean keeps) {
         counters.writtenThrough.add(count);
+        if (keeps) {
+            keep(file, firstPage, count, address);
+        }
+    }
+
+    /** Notes that pages could not be written: the file takes no more then, unless it was for want of space. */
+    void failed(CachedFile file, Throwable failure) {
+        // Nothing durable refers to these pages yet, and room can be made.
+        if (!(failure instanceof NoSpaceException)) {
+            queue.fail(file, failure);
+        }
     }
 
     /** What a merge wrote replaces what was read: where all data fit into the cache, they still do after it. */

@@ -15,7 +15,7 @@ record MergeMemory(int inputs, long fixedBytes) {
     static final int CHUNK_PAGES_MIN = 4;
 
     private static final int CHUNK_PAGES_MAX = PageLayout.EXTENT_PAGES;
-    private static final long BRANCH_WRITER_BYTES = 4L * PageLayout.EXTENT_BYTES;
+    private static final long BRANCH_WRITER_BYTES = 6L * PageLayout.EXTENT_BYTES;
     private static final long MAPLET_WRITER_BYTES = PageLayout.EXTENT_BYTES;
     private static final long FINGERPRINT_BYTES = 5;
     private static final long SORTED_FINGERPRINT_BYTES = 8;
