@@ -17,5 +17,6 @@ public enum OperationKind {
     MAP_EXISTING,
     SYNC_MAPPED,
     DELETE,
-    SYNC_DIRECTORY
+    SYNC_DIRECTORY,
+    SLIDE
 }

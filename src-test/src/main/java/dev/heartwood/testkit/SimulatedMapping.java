@@ -17,13 +17,17 @@ final class SimulatedMapping implements MappedFile {
     private final Arena arena = Arena.ofShared();
     private final long address;
     private final long length;
+    private long windowBegin;
+    private long windowEnd;
     private boolean closed;
 
-    SimulatedMapping(SimulatedMachine machine, SimulatedFile file, String name) {
+    /** A mapping of a file of which up to {@code window} bytes may be touched at first. */
+    SimulatedMapping(SimulatedMachine machine, SimulatedFile file, String name, long window) {
         this.machine = machine;
         this.file = file;
         this.name = name;
         length = file.size() + ALIGNMENT - 1 & -ALIGNMENT;
+        windowEnd = Math.min(window, length);
         if (length == 0) {
             address = 0;
             return;
@@ -54,6 +58,30 @@ final class SimulatedMapping implements MappedFile {
     @Override
     public long length() {
         return length;
+    }
+
+    @Override
+    public long windowEnd() {
+        return windowEnd;
+    }
+
+    @Override
+    public void slide(long begin, long end) {
+        machine.locked(() -> {
+            if (closed) {
+                throw new ClosedException(name);
+            }
+            if (begin < windowBegin || end < windowEnd || begin > end || end > length || (begin | end) % ALIGNMENT != 0) {
+                throw new IllegalArgumentException("a window from " + begin + " to " + end);
+            }
+            Errno errno = machine.faults().begin(OperationKind.SLIDE, name);
+            if (errno != null) {
+                throw errno.exception(OperationKind.SLIDE, name, windowEnd);
+            }
+            windowBegin = begin;
+            windowEnd = end;
+            return null;
+        });
     }
 
     @Override

@@ -109,7 +109,7 @@ public final class SimulatedStorage implements Storage {
     }
 
     @Override
-    public MappedFile openMapped(String name, long length) {
+    public MappedFile openMapped(String name, long length, long window) {
         return machine.locked(() -> {
             if (length <= 0 || length % BlockDevice.ALIGNMENT != 0) {
                 throw new IllegalArgumentException("a mapped file of " + length + " bytes");
@@ -121,7 +121,7 @@ public final class SimulatedStorage implements Storage {
                 file = directory.create(name);
             }
             file.resize(length);
-            return new SimulatedMapping(machine, file, pathOf(name));
+            return new SimulatedMapping(machine, file, pathOf(name), window);
         });
     }
 
@@ -129,7 +129,7 @@ public final class SimulatedStorage implements Storage {
     public MappedFile openMappedExisting(String name) {
         return machine.locked(() -> {
             begin(OperationKind.MAP_EXISTING, name);
-            return new SimulatedMapping(machine, existing(name), pathOf(name));
+            return new SimulatedMapping(machine, existing(name), pathOf(name), Long.MAX_VALUE);
         });
     }
 

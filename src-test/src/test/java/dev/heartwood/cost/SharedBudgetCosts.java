@@ -1,11 +1,14 @@
 package dev.heartwood.cost;
 
+import com.sun.management.OperatingSystemMXBean;
 import dev.heartwood.ByteSize;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,6 +23,10 @@ public final class SharedBudgetCosts {
     private static final int KEY_BYTES = 24;
     private static final int VALUE_BYTES = 100;
     private static final int READ_SECONDS = 5;
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final OperatingSystemMXBean PROCESS =
+            ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     private final List<KeyValueStore> stores;
     private final long records;
@@ -53,11 +60,15 @@ public final class SharedBudgetCosts {
         byte[] value = new byte[VALUE_BYTES];
         SplittableRandom random = new SplittableRandom(1);
         long began = System.nanoTime();
+        long cpuOwn = THREADS.getCurrentThreadCpuTime();
+        long cpuAll = PROCESS.getProcessCpuTime();
         for (long i = 0; i < records; i++) {
             random.nextBytes(value);
             storeOf(i).put(key(i), value);
         }
         double written = records / seconds(began);
+        double microsOwn = (THREADS.getCurrentThreadCpuTime() - cpuOwn) / 1e3 / records;
+        double microsAll = (PROCESS.getProcessCpuTime() - cpuAll) / 1e3 / records;
         stores.forEach(KeyValueStore::settle);
         began = System.nanoTime();
         long reads = 0;
@@ -68,7 +79,9 @@ public final class SharedBudgetCosts {
             }
             reads++;
         }
-        System.out.printf("%d stores: %,.0f writes/s, %,.0f reads/s%n", stores.size(), written, reads / seconds(began));
+        System.out.printf(
+                "%d stores: %,.0f writes/s, %.2f us of processor each, %.2f with the background; %,.0f reads/s%n",
+                stores.size(), written, microsOwn, microsAll, reads / seconds(began));
     }
 
     private KeyValueStore storeOf(long record) {

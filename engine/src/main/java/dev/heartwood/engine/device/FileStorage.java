@@ -154,8 +154,8 @@ public final class FileStorage implements Storage {
     }
 
     @Override
-    public MappedFile openMapped(String name, long length) {
-        return MappedSegment.create(directory, name, length);
+    public MappedFile openMapped(String name, long length, long window) {
+        return MappedSegment.create(directory, name, length, window);
     }
 
     @Override

@@ -2,7 +2,7 @@ package dev.heartwood.engine.device;
 
 /**
  * A log segment: a preallocated file mapped shared, populated and writable, so that a store into it survives the death of the
- * process. Stores are thread-safe as memory is; {@link #sync} may run beside stores.
+ * process. Stores are thread-safe as memory is; {@link #sync} may run beside stores. A window of it may be in memory instead of all.
  */
 public interface MappedFile extends AutoCloseable {
     /** What errors call this file. */
@@ -13,6 +13,16 @@ public interface MappedFile extends AutoCloseable {
 
     /** The length in bytes, a multiple of 4096. */
     long length();
+
+    /** What may be touched ends here: the length, for a file that was opened as a whole. Read by whoever slides. */
+    long windowEnd();
+
+    /**
+     * Brings what lies before {@code end} into memory and lets go of what lies before {@code begin}, whose contents stay: what is
+     * between them may be touched afterwards. Multiples of 4096, neither below those before. To be called, and the file touched, by one
+     * thread at a time; may run beside {@link #sync}. A failure changes nothing.
+     */
+    void slide(long begin, long end);
 
     /** Returns once everything stored in the range before this call survives the loss of power. */
     void sync(long offset, long length);

@@ -23,23 +23,32 @@ final class MappedSegment implements MappedFile {
     private final long address;
     private final long length;
     private final AtomicBoolean closed = new AtomicBoolean();
+    /** What may be touched; it alone is known as memory. */
+    private long windowBegin;
 
-    private MappedSegment(String name, long address, long length) {
+    private long windowEnd;
+
+    private MappedSegment(String name, long address, long length, long window) {
         this.name = name;
         this.address = address;
         this.length = length;
+        this.windowEnd = window;
     }
 
     /** See {@link Storage#openMapped}. */
-    static MappedSegment create(Directory directory, String name, long length) {
+    static MappedSegment create(Directory directory, String name, long length, long window) {
         if (length <= 0 || length % PAGE_BYTES != 0) {
             throw new IllegalArgumentException("a mapped file of " + length + " bytes");
+        }
+        if (window <= 0 || window > length || window % PAGE_BYTES != 0) {
+            throw new IllegalArgumentException("a window of " + window + " of " + length + " bytes");
         }
         boolean existed = directory.status(name).errno() == 0;
         int descriptor = directory.open(name, PathCalls.O_RDWR | PathCalls.O_CREAT);
         try {
             resize(descriptor, length, directory.pathOf(name));
-            return map(descriptor, length, FileAccess.WRITE, NativeMemory.MADV_POPULATE_WRITE, directory.pathOf(name));
+            return map(
+                    descriptor, length, window, FileAccess.WRITE, NativeMemory.MADV_POPULATE_WRITE, directory.pathOf(name));
         } catch (Throwable e) {
             if (!existed) {
                 directory.delete(name);
@@ -61,8 +70,8 @@ final class MappedSegment implements MappedFile {
             }
             long length = status.size() + PAGE_BYTES - 1 & -PAGE_BYTES;
             return length == 0
-                    ? new MappedSegment(path, 0, 0)
-                    : map(descriptor, length, access, NativeMemory.MADV_POPULATE_READ, path);
+                    ? new MappedSegment(path, 0, 0, 0)
+                    : map(descriptor, length, length, access, NativeMemory.MADV_POPULATE_READ, path);
         } finally {
             FileCalls.close(descriptor);
         }
@@ -86,15 +95,16 @@ final class MappedSegment implements MappedFile {
         }
     }
 
-    private static MappedSegment map(int descriptor, long length, FileAccess access, int populate, String path) {
+    private static MappedSegment map(
+            int descriptor, long length, long window, FileAccess access, int populate, String path) {
         long address = NativeMemory.map(length, access.protection, NativeMemory.MAP_SHARED, descriptor, 0);
         if (address < 0) {
             throw Failures.of(address, "mmap", path, -1);
         }
-        MemoryRegions.add(address, length);
+        MemoryRegions.add(address, window);
         try {
-            populate(address, length, populate, path);
-            return new MappedSegment(path, address, length);
+            populate(address, window, populate, path);
+            return new MappedSegment(path, address, length, window);
         } catch (Throwable e) {
             MemoryRegions.remove(address);
             NativeMemory.unmap(address, length);
@@ -140,6 +150,37 @@ final class MappedSegment implements MappedFile {
     }
 
     @Override
+    public long windowEnd() {
+        return windowEnd;
+    }
+
+    @Override
+    public void slide(long begin, long end) {
+        if (begin < windowBegin || end < windowEnd || begin > end || end > length || (begin | end) % PAGE_BYTES != 0) {
+            throw new IllegalArgumentException("a window from " + begin + " to " + end + " of " + length + " bytes");
+        }
+        if (closed.get()) {
+            throw new ClosedException(name);
+        }
+        if (end > windowEnd) {
+            MemoryRegions.move(address + windowBegin, address + windowBegin, end - windowBegin);
+            try {
+                populate(address + windowEnd, end - windowEnd, NativeMemory.MADV_POPULATE_WRITE, name);
+            } catch (Throwable e) {
+                MemoryRegions.move(address + windowBegin, address + windowBegin, windowEnd - windowBegin);
+                throw e;
+            }
+            windowEnd = end;
+        }
+        if (begin > windowBegin) {
+            MemoryRegions.move(address + windowBegin, address + begin, end - begin);
+            // What was stored there is in the file, as after unmapping. A kernel that does not let go of it only keeps the memory.
+            NativeMemory.advise(address + windowBegin, begin - windowBegin, NativeMemory.MADV_DONTNEED);
+            windowBegin = begin;
+        }
+    }
+
+    @Override
     public void sync(long offset, long bytes) {
         if (offset < 0 || bytes < 0 || offset + bytes > length) {
             throw new IllegalArgumentException("range " + offset + " + " + bytes + " of " + length + " bytes");
@@ -161,7 +202,7 @@ final class MappedSegment implements MappedFile {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true) && length > 0) {
-            MemoryRegions.remove(address);
+            MemoryRegions.remove(address + windowBegin);
             NativeMemory.unmap(address, length);
         }
     }

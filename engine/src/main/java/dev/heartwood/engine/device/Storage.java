@@ -46,7 +46,15 @@ public interface Storage extends AutoCloseable {
     BlockDevice openDevice(String name, boolean create);
 
     /** Makes, or takes over, a file of exactly {@code length} bytes, allocated, and maps it. Contents of a new file are zero. */
-    MappedFile openMapped(String name, long length);
+    default MappedFile openMapped(String name, long length) {
+        return openMapped(name, length, length);
+    }
+
+    /**
+     * As {@link #openMapped(String, long)}, but only the first {@code window} bytes are in memory and may be touched, until {@link
+     * MappedFile#slide}. Both are multiples of 4096.
+     */
+    MappedFile openMapped(String name, long length, long window);
 
     /** Maps an existing file as it is, to read a log back; a file shorter than its header is the caller's to judge. */
     MappedFile openMappedExisting(String name);

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.log;
 
+import dev.heartwood.engine.device.MappedFile;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -13,7 +14,7 @@ abstract class LaneFields extends LanePadding {
     /** Counts twice for each append: odd while one is under way. */
     long appends;
 
-    /** Where the next record goes, and the address at which the segment's room for records ends. */
+    /** Where the next record goes, and the address at which the room for records ends that is in memory. */
     long position;
 
     long limit;
@@ -22,6 +23,8 @@ abstract class LaneFields extends LanePadding {
 
     int seed;
     LogSegment segment;
+    /** The segment's mapping. */
+    MappedFile file;
 
     /** The number of the current segment in its generation, and what the next is to be. */
     long index;

@@ -6,6 +6,7 @@ import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /** The segment files that hold nothing needed: some mapped and ready, some to be used again, and new ones. Thread-safe. */
 final class SegmentPool {
@@ -20,6 +21,7 @@ final class SegmentPool {
 
     private final Storage storage;
     private final LogOptions options;
+    private final LongSupplier windowBytes;
     private final List<Mapped> ready = new ArrayList<>();
     private final List<LogScan.Spare> idle = new ArrayList<>();
     private long lastNumber;
@@ -27,9 +29,11 @@ final class SegmentPool {
     private final ReentrantLock directorySync = new ReentrantLock();
     private boolean directoryChanged = true;
 
-    SegmentPool(Storage storage, LogOptions options, LogScan scan) {
+    /** {@code windowBytes} says how much of a new mapping is in memory. */
+    SegmentPool(Storage storage, LogOptions options, LongSupplier windowBytes, LogScan scan) {
         this.storage = storage;
         this.options = options;
+        this.windowBytes = windowBytes;
         this.lastNumber = scan.lastNumber();
         this.idle.addAll(scan.spares());
     }
@@ -104,7 +108,7 @@ final class SegmentPool {
             number = ++lastNumber;
         }
         LogScan.Spare fresh = new LogScan.Spare(SegmentName.of(number), number, bytes);
-        MappedFile file = storage.openMapped(fresh.file(), bytes);
+        MappedFile file = openMapped(fresh);
         synchronized (this) {
             directoryChanged = true;
         }
@@ -113,13 +117,17 @@ final class SegmentPool {
 
     private Mapped map(LogScan.Spare spare) {
         try {
-            return new Mapped(spare, storage.openMapped(spare.file(), spare.bytes()));
+            return new Mapped(spare, openMapped(spare));
         } catch (Throwable e) {
             synchronized (this) {
                 idle.add(spare);
             }
             throw e;
         }
+    }
+
+    private MappedFile openMapped(LogScan.Spare spare) {
+        return storage.openMapped(spare.file(), spare.bytes(), Math.min(spare.bytes(), windowBytes.getAsLong()));
     }
 
     /** Takes back a mapped segment that was not used. */

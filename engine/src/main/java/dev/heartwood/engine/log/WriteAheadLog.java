@@ -7,6 +7,7 @@ import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -72,7 +73,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private volatile boolean closed;
     private volatile Runnable spareTaken = () -> {};
-    private volatile LongSupplier segmentLimit = () -> Long.MAX_VALUE;
+    private volatile LongSupplier windowLimit = () -> Long.MAX_VALUE;
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -85,7 +86,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.scan = new LogScan(storage, storeId, checkpointGeneration);
         scan.run();
         this.survey = new LogSurvey(storage, scan, checkpointGeneration);
-        this.pool = new SegmentPool(storage, options, scan);
+        this.pool = new SegmentPool(storage, options, this::windowBytes, scan);
         this.commit = new GroupCommit(this::syncAll, Clock.SYSTEM);
         this.lanes = new LogLane[laneCount];
         for (int i = 0; i < laneCount; i++) {
@@ -233,9 +234,26 @@ public final class WriteAheadLog implements AutoCloseable {
         commit.throwFailure();
         LogLane own = lanes[lane];
         long bytes = LogLayout.recordBytes(payloadBytes);
-        if (bytes > own.limit - own.position) {
+        if (bytes > own.limit - own.position && !slide(own, bytes)) {
             beginSegment(own, lane, payloadBytes);
+            if (bytes > own.limit - own.position) {
+                slide(own, bytes);
+            }
         }
+    }
+
+    /** Brings room for a record of {@code bytes} into memory, unless the lane's segment has none. */
+    private boolean slide(LogLane own, long bytes) {
+        long position = own.position - own.base;
+        long needed = position + bytes + LogLayout.RECORD_PAYLOAD;
+        if (own.segment == null || needed > own.file.length()) {
+            return false;
+        }
+        long begin = position & -PageLayout.PAGE_BYTES;
+        long window = Math.min(begin + windowBytes(), own.file.length());
+        own.file.slide(begin, Math.max(window, LogLayout.align(needed, PageLayout.PAGE_BYTES)));
+        own.limit = own.base + own.file.windowEnd() - LogLayout.RECORD_PAYLOAD;
+        return true;
     }
 
     /** Appends an entry, for which there is room. */
@@ -435,9 +453,12 @@ public final class WriteAheadLog implements AutoCloseable {
         spareTaken = hook;
     }
 
-    /** Sets what limits new segments further, for the sake of other logs; asked for each. */
-    public void limitSegments(LongSupplier bytesMax) {
-        segmentLimit = bytesMax;
+    /**
+     * Sets how much of a segment may be in memory, for the sake of other logs; asked whenever there is to be more. At least 16 KiB are, or
+     * as much as a record takes.
+     */
+    public void limitWindows(LongSupplier bytesMax) {
+        windowLimit = bytesMax;
     }
 
     /** The bytes of all records appended since the log was opened. */
@@ -488,7 +509,7 @@ public final class WriteAheadLog implements AutoCloseable {
             throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
         }
         boolean isFull = own.segment != null;
-        long bytesNext = Math.min(isFull ? 2 * own.segmentBytesNext : own.segmentBytesNext, segmentBytesMax());
+        long bytesNext = Math.min(isFull ? 2 * own.segmentBytesNext : own.segmentBytesNext, options.segmentBytesMax());
         long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
         SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
         long index = isFull ? own.index + 1 : 0;
@@ -524,7 +545,8 @@ public final class WriteAheadLog implements AutoCloseable {
         own.seed = header.seed();
         own.base = mapped.file().address();
         own.position = own.base + LogLayout.HEADER_BYTES;
-        own.limit = own.base + mapped.file().length() - LogLayout.RECORD_PAYLOAD;
+        own.file = mapped.file();
+        own.limit = own.base + own.file.windowEnd() - LogLayout.RECORD_PAYLOAD;
         spareTaken.run();
     }
 
@@ -534,13 +556,14 @@ public final class WriteAheadLog implements AutoCloseable {
             lane.segment.finished = true;
             lane.bytesFinished += lane.segment.end() - LogLayout.HEADER_BYTES;
             lane.segment = null;
+            lane.file = null;
         }
         lane.position = 0;
         lane.limit = 0;
     }
 
-    private long segmentBytesMax() {
-        return Math.clamp(segmentLimit.getAsLong(), LogOptions.SEGMENT_BYTES_LEAST, options.segmentBytesMax());
+    private long windowBytes() {
+        return Math.max(windowLimit.getAsLong(), LogOptions.SEGMENT_BYTES_LEAST) & -PageLayout.PAGE_BYTES;
     }
 
     private long segmentBytesWanted() {
@@ -550,7 +573,7 @@ public final class WriteAheadLog implements AutoCloseable {
             for (LogLane lane : lanes) {
                 bytes = Math.max(bytes, lane.segmentBytesNext);
             }
-            return Math.min(bytes, segmentBytesMax());
+            return Math.min(bytes, options.segmentBytesMax());
         } finally {
             structure.unlock();
         }

@@ -35,6 +35,22 @@ public final class MemoryRegions {
         }
     }
 
+    /** Moves the bounds of the region at an address; no other begins between its old start and its new one. */
+    public static void move(long address, long newAddress, long newLength) {
+        CHANGE.lock();
+        try {
+            Regions old = regions;
+            int at = Arrays.binarySearch(old.starts, address);
+            long[] starts = old.starts.clone();
+            long[] lengths = old.lengths.clone();
+            starts[at] = newAddress;
+            lengths[at] = newLength;
+            regions = new Regions(starts, lengths);
+        } finally {
+            CHANGE.unlock();
+        }
+    }
+
     /** Withdraws a region before it is unmapped. */
     public static void remove(long address) {
         CHANGE.lock();

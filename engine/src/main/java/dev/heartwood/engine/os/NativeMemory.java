@@ -11,6 +11,7 @@ public final class NativeMemory {
     public static final int MAP_PRIVATE = 0x02;
     public static final int MAP_ANONYMOUS = 0x20;
     public static final int MAP_POPULATE = 0x8000;
+    public static final int MADV_DONTNEED = 4;
     public static final int MADV_HUGEPAGE = 14;
     public static final int MADV_POPULATE_READ = 22;
     public static final int MADV_POPULATE_WRITE = 23;

@@ -49,7 +49,7 @@ public final class EngineEnvironment implements Environment {
     /** The largest checkpoint distance there is, in memtables. */
     private static final int DISTANCE_MAX = 1024;
 
-    /** Log segments that a busy store has mapped: for each of two lanes one that is written and the next. */
+    /** Log segments of which a busy store has a window in memory: for each of two lanes one that is written and the next. */
     private static final int SEGMENTS_MAPPED = 4;
 
     private final EnvironmentOptions options;
@@ -208,10 +208,10 @@ public final class EngineEnvironment implements Environment {
         }
     }
 
-    /** The largest log segment a store may take now: the logs of all stores share their part of the budget. */
-    long segmentBytesMax() {
+    /** How much of a log segment a store may have in memory now: the logs of all stores share their part of the budget. */
+    long logWindowBytes() {
         long share = plan.logBytes() / SEGMENTS_MAPPED / Math.max(1, openStores);
-        return Math.min(Long.highestOneBit(Math.max(1, share)), plan.segmentBytesMax());
+        return Long.highestOneBit(Math.max(1, share));
     }
 
     private List<EngineStore> stores() {

@@ -10,7 +10,7 @@ import dev.heartwood.EnvironmentOptions;
  * @param memtablesBytes all memtables, active and sealed, of all stores
  * @param mergeBytes merges and packing in progress
  * @param foregroundBytes calls and cursors in progress
- * @param logBytes mapped log segments
+ * @param logBytes what of log segments is in memory
  * @param metadataBytes the cache's own indexes
  * @param cacheBytes the page cache with its buffers
  * @param recordBytes the record cache

@@ -10,6 +10,7 @@ import dev.heartwood.engine.os.MemoryRegions;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -85,7 +86,7 @@ final class CrashStorage implements Storage {
     }
 
     private static void sector(byte[] left, byte[] now, int at, int kept, Random random) {
-        if (java.util.Arrays.equals(left, at, at + SECTOR, now, at, at + SECTOR)) {
+        if (Arrays.equals(left, at, at + SECTOR, now, at, at + SECTOR)) {
             return;
         }
         if (random.nextInt(100) < kept) {
@@ -98,7 +99,7 @@ final class CrashStorage implements Storage {
                 // A sector that is written again keeps what both its contents agree on.
                 byte[] garbage = new byte[SECTOR];
                 random.nextBytes(garbage);
-                int first = java.util.Arrays.mismatch(left, at, at + SECTOR, now, at, at + SECTOR);
+                int first = Arrays.mismatch(left, at, at + SECTOR, now, at, at + SECTOR);
                 System.arraycopy(garbage, first, left, at + first, SECTOR - first);
             }
             default -> {}
@@ -167,7 +168,7 @@ final class CrashStorage implements Storage {
     }
 
     @Override
-    public synchronized MappedFile openMapped(String name, long length) {
+    public synchronized MappedFile openMapped(String name, long length, long window) {
         File file = files.get(name);
         if (file == null || file.durable.length != length) {
             long used = 0;
@@ -179,12 +180,13 @@ final class CrashStorage implements Storage {
             }
             file = add(name, length);
         }
-        return new Mapping(file);
+        return new Mapping(file, window);
     }
 
     @Override
     public synchronized MappedFile openMappedExisting(String name) {
-        return new Mapping(files.get(name));
+        File file = files.get(name);
+        return new Mapping(file, file.durable.length);
     }
 
     @Override
@@ -204,11 +206,39 @@ final class CrashStorage implements Storage {
 
     private final class Mapping implements MappedFile {
         private final File file;
+        private final byte[] before;
+        private long windowBegin;
+        private long windowEnd;
         private boolean closed;
 
-        Mapping(File file) {
+        Mapping(File file, long window) {
             this.file = file;
+            this.before = file.bytes();
+            this.windowEnd = window;
             openMappings++;
+        }
+
+        @Override
+        public long windowEnd() {
+            return windowEnd;
+        }
+
+        /** Nothing may have been stored beyond the window, nor may be in what it has left. */
+        @Override
+        public void slide(long begin, long end) {
+            synchronized (CrashStorage.this) {
+                if (closed || begin < windowBegin || end < windowEnd || end > length() || (begin | end) % 4096 != 0) {
+                    throw new AssertionError("a window from " + begin + " to " + end);
+                }
+                byte[] now = file.bytes();
+                if (!Arrays.equals(before, (int) windowEnd, before.length, now, (int) windowEnd, now.length)
+                        || !Arrays.equals(before, 0, (int) windowBegin, now, 0, (int) windowBegin)) {
+                    throw new AssertionError("a store outside of the window");
+                }
+                System.arraycopy(now, 0, before, 0, (int) begin);
+                windowBegin = begin;
+                windowEnd = end;
+            }
         }
 
         @Override
