@@ -68,6 +68,7 @@ public final class SharedBudgetCosts {
         }
         double written = records / seconds(began);
         double microsOwn = (THREADS.getCurrentThreadCpuTime() - cpuOwn) / 1e3 / records;
+        double stalled = stores.stream().mapToLong(store -> store.stats().stallNanos()).sum() / 1e3 / records;
         double microsAll = (PROCESS.getProcessCpuTime() - cpuAll) / 1e3 / records;
         stores.forEach(KeyValueStore::settle);
         began = System.nanoTime();
@@ -80,8 +81,8 @@ public final class SharedBudgetCosts {
             reads++;
         }
         System.out.printf(
-                "%d stores: %,.0f writes/s, %.2f us of processor each, %.2f with the background; %,.0f reads/s%n",
-                stores.size(), written, microsOwn, microsAll, reads / seconds(began));
+                "%d stores: %,.0f writes/s, %.2f us of processor each, %.2f with the background, %.2f stalled; %,.0f reads/s%n",
+                stores.size(), written, microsOwn, microsAll, stalled, reads / seconds(began));
     }
 
     private KeyValueStore storeOf(long record) {

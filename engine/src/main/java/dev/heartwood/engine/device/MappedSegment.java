@@ -162,22 +162,20 @@ final class MappedSegment implements MappedFile {
         if (closed.get()) {
             throw new ClosedException(name);
         }
-        if (end > windowEnd) {
-            MemoryRegions.move(address + windowBegin, address + windowBegin, end - windowBegin);
-            try {
-                populate(address + windowEnd, end - windowEnd, NativeMemory.MADV_POPULATE_WRITE, name);
-            } catch (Throwable e) {
-                MemoryRegions.move(address + windowBegin, address + windowBegin, windowEnd - windowBegin);
-                throw e;
-            }
-            windowEnd = end;
+        MemoryRegions.move(address + windowBegin, address + windowBegin, end - windowBegin);
+        try {
+            populate(address + windowEnd, end - windowEnd, NativeMemory.MADV_POPULATE_WRITE, name);
+        } catch (Throwable e) {
+            MemoryRegions.move(address + windowBegin, address + windowBegin, windowEnd - windowBegin);
+            throw e;
         }
+        MemoryRegions.move(address + windowBegin, address + begin, end - begin);
         if (begin > windowBegin) {
-            MemoryRegions.move(address + windowBegin, address + begin, end - begin);
             // What was stored there is in the file, as after unmapping. A kernel that does not let go of it only keeps the memory.
             NativeMemory.advise(address + windowBegin, begin - windowBegin, NativeMemory.MADV_DONTNEED);
-            windowBegin = begin;
         }
+        windowBegin = begin;
+        windowEnd = end;
     }
 
     @Override

@@ -49,23 +49,23 @@ final class SegmentPool {
             return mapped;
         }
         try {
-            return make(bytes);
+            return make(bytes, bytesMin);
         } catch (NoSpaceException e) {
             LogScan.Spare smaller = takeIdle(bytesMin);
             if (smaller != null) {
                 return map(smaller);
             }
             if (bytesMin < bytes) {
-                return make(bytesMin);
+                return make(bytesMin, bytesMin);
             }
             throw e;
         }
     }
 
-    /** Makes sure that {@code count} segments of at least {@code bytes} are ready. */
+    /** Makes sure that {@code count} segments of about {@code bytes} are ready. */
     void prepare(int count, long bytes) {
-        while (readyCount(bytes) < count) {
-            Mapped mapped = make(bytes);
+        while (readyCount(bytes / 2) < count) {
+            Mapped mapped = make(bytes, LogOptions.SEGMENT_BYTES_LEAST);
             synchronized (this) {
                 ready.add(mapped);
             }
@@ -98,8 +98,9 @@ final class SegmentPool {
         return null;
     }
 
-    private Mapped make(long bytes) {
-        LogScan.Spare used = takeIdle(bytes);
+    /** Maps a used file of about {@code bytes}, or a new one. */
+    private Mapped make(long bytes, long bytesMin) {
+        LogScan.Spare used = takeIdle(Math.max(bytesMin, bytes / 2));
         if (used != null) {
             return map(used);
         }

@@ -43,9 +43,12 @@ public final class WriteAheadLog implements AutoCloseable {
      * isStatementDurable    volatile   volatile, once     -
      * closed                volatile   volatile           structure
      * spareTaken            volatile   volatile           -
+     * lanesUsed             volatile   volatile           structure
      */
     private static final int LSN_INDEX = 16;
     private static final int READY_MAX = 4;
+    /** What a writer brings into memory at a time, so that it does not take long. */
+    private static final long SLIDE_BYTES_MAX = 256 << 10;
 
     private final Storage storage;
     private final long storeId;
@@ -73,7 +76,8 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private volatile boolean closed;
     private volatile Runnable spareTaken = () -> {};
-    private volatile LongSupplier windowLimit = () -> Long.MAX_VALUE;
+    private volatile LongSupplier memoryLimit = () -> Long.MAX_VALUE;
+    private volatile int lanesUsed = 1;
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -250,7 +254,7 @@ public final class WriteAheadLog implements AutoCloseable {
             return false;
         }
         long begin = position & -PageLayout.PAGE_BYTES;
-        long window = Math.min(begin + windowBytes(), own.file.length());
+        long window = Math.min(begin + Math.min(windowBytes(), SLIDE_BYTES_MAX), own.file.length());
         own.file.slide(begin, Math.max(window, LogLayout.align(needed, PageLayout.PAGE_BYTES)));
         own.limit = own.base + own.file.windowEnd() - LogLayout.RECORD_PAYLOAD;
         return true;
@@ -422,7 +426,7 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     public void prepareSpare() {
         List<LogSegment> finished = new ArrayList<>();
-        int used = 0;
+        int used;
         structure.lock();
         try {
             if (closed || commit.isFailed()) {
@@ -433,9 +437,7 @@ public final class WriteAheadLog implements AutoCloseable {
                     finished.add(segment);
                 }
             }
-            for (LogLane lane : lanes) {
-                used += lane.isUsed ? 1 : 0;
-            }
+            used = lanesUsed;
         } finally {
             structure.unlock();
         }
@@ -454,11 +456,11 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Sets how much of a segment may be in memory, for the sake of other logs; asked whenever there is to be more. At least 16 KiB are, or
-     * as much as a record takes.
+     * Sets how much of the segments that are written may be in memory, for the sake of other logs; asked whenever there is to be more. For
+     * each lane there are at least 32 KiB, or as much as a record takes.
      */
-    public void limitWindows(LongSupplier bytesMax) {
-        windowLimit = bytesMax;
+    public void limitMemory(LongSupplier bytesMax) {
+        memoryLimit = bytesMax;
     }
 
     /** The bytes of all records appended since the log was opened. */
@@ -534,7 +536,10 @@ public final class WriteAheadLog implements AutoCloseable {
             finishSegment(own);
             own.segment = LogSegment.begin(mapped.place(), header, mapped.file());
             own.segmentBytesNext = bytesNext;
-            own.isUsed = true;
+            if (!own.isUsed) {
+                own.isUsed = true;
+                lanesUsed = usedLanes();
+            }
             live.add(own.segment);
             unsynced.add(own.segment);
         } finally {
@@ -550,6 +555,14 @@ public final class WriteAheadLog implements AutoCloseable {
         spareTaken.run();
     }
 
+    private int usedLanes() {
+        int used = 0;
+        for (LogLane lane : lanes) {
+            used += lane.isUsed ? 1 : 0;
+        }
+        return used;
+    }
+
     /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */
     private void finishSegment(LogLane lane) {
         if (lane.segment != null) {
@@ -562,8 +575,10 @@ public final class WriteAheadLog implements AutoCloseable {
         lane.limit = 0;
     }
 
+    /** How much is in memory of the segment that a lane writes, and of the one that is ready to follow it. */
     private long windowBytes() {
-        return Math.max(windowLimit.getAsLong(), LogOptions.SEGMENT_BYTES_LEAST) & -PageLayout.PAGE_BYTES;
+        long share = memoryLimit.getAsLong() / (2L * lanesUsed);
+        return Math.max(share, LogOptions.SEGMENT_BYTES_LEAST) & -PageLayout.PAGE_BYTES;
     }
 
     private long segmentBytesWanted() {

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 public final class MemoryRegions {
     /*
-     * A sorted array of region starts, and beside each its length, replaced as a whole by a change, so that asking
+     * A sorted array of region starts, and beside each its length, replaced as a whole when a region comes or goes, so that asking
      * takes no lock and allocates nothing.
      *
      * Shared field   read       written    guarded by
@@ -35,17 +35,18 @@ public final class MemoryRegions {
         }
     }
 
-    /** Moves the bounds of the region at an address; no other begins between its old start and its new one. */
+    /**
+     * Moves the bounds of the region at an address, which nobody else uses meanwhile; no other begins between its old start and its new
+     * one.
+     */
     public static void move(long address, long newAddress, long newLength) {
         CHANGE.lock();
         try {
-            Regions old = regions;
-            int at = Arrays.binarySearch(old.starts, address);
-            long[] starts = old.starts.clone();
-            long[] lengths = old.lengths.clone();
-            starts[at] = newAddress;
-            lengths[at] = newLength;
-            regions = new Regions(starts, lengths);
+            // In place: the array stays sorted, and who asks about another region finds that one whatever is read of this one.
+            Regions now = regions;
+            int at = Arrays.binarySearch(now.starts, address);
+            now.starts[at] = newAddress;
+            now.lengths[at] = newLength;
         } finally {
             CHANGE.unlock();
         }

@@ -49,9 +49,6 @@ public final class EngineEnvironment implements Environment {
     /** The largest checkpoint distance there is, in memtables. */
     private static final int DISTANCE_MAX = 1024;
 
-    /** Log segments of which a busy store has a window in memory: for each of two lanes one that is written and the next. */
-    private static final int SEGMENTS_MAPPED = 4;
-
     private final EnvironmentOptions options;
     private final MemoryPlan plan;
     private final BiFunction<Path, StoreOptions, Storage> storages;
@@ -208,10 +205,9 @@ public final class EngineEnvironment implements Environment {
         }
     }
 
-    /** How much of a log segment a store may have in memory now: the logs of all stores share their part of the budget. */
-    long logWindowBytes() {
-        long share = plan.logBytes() / SEGMENTS_MAPPED / Math.max(1, openStores);
-        return Long.highestOneBit(Math.max(1, share));
+    /** How much of its log a store may have in memory now: the logs of all stores share their part of the budget. */
+    long logBytes() {
+        return plan.logBytes() / Math.max(1, openStores);
     }
 
     private List<EngineStore> stores() {

@@ -287,7 +287,7 @@ final class StoreOpener {
     private WriteAheadLog openLog(Superblock found, int lanes, FailStop failStop) {
         LogOptions logOptions = new LogOptions(64 << 10, environment.plan().segmentBytesMax());
         WriteAheadLog log = WriteAheadLog.open(files, found.storeId(), lanes, logOptions, found.generation());
-        log.limitWindows(environment::logWindowBytes);
+        log.limitMemory(environment::logBytes);
         log.whenSpareIsTaken(() -> environment.workers().submit(Priority.SEAL, () -> prepareSpare(log, failStop)));
         return log;
     }
