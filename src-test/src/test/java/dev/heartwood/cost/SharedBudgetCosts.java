@@ -7,9 +7,12 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +64,7 @@ public final class SharedBudgetCosts {
         SplittableRandom random = new SplittableRandom(1);
         long began = System.nanoTime();
         long cpuOwn = THREADS.getCurrentThreadCpuTime();
+        long queued = queuedNanos();
         long cpuAll = PROCESS.getProcessCpuTime();
         for (long i = 0; i < records; i++) {
             random.nextBytes(value);
@@ -69,6 +73,7 @@ public final class SharedBudgetCosts {
         double written = records / seconds(began);
         double microsOwn = (THREADS.getCurrentThreadCpuTime() - cpuOwn) / 1e3 / records;
         double stalled = stores.stream().mapToLong(store -> store.stats().stallNanos()).sum() / 1e3 / records;
+        double microsQueued = (queuedNanos() - queued) / 1e3 / records;
         double microsAll = (PROCESS.getProcessCpuTime() - cpuAll) / 1e3 / records;
         stores.forEach(KeyValueStore::settle);
         began = System.nanoTime();
@@ -81,12 +86,22 @@ public final class SharedBudgetCosts {
             reads++;
         }
         System.out.printf(
-                "%d stores: %,.0f writes/s, %.2f us of processor each, %.2f with the background, %.2f stalled; %,.0f reads/s%n",
-                stores.size(), written, microsOwn, microsAll, stalled, reads / seconds(began));
+                "%d stores: %,.0f writes/s, %.2f us of processor each, %.2f with the background, %.2f stalled, "
+                        + "%.2f waiting for a processor; %,.0f reads/s%n",
+                stores.size(), written, microsOwn, microsAll, stalled, microsQueued, reads / seconds(began));
     }
 
     private KeyValueStore storeOf(long record) {
         return stores.get((int) (record % stores.size()));
+    }
+
+    /** How long this thread could have run and did not, because others did. */
+    private static long queuedNanos() {
+        try {
+            return Long.parseLong(Files.readString(Path.of("/proc/thread-self/schedstat")).trim().split(" ")[1]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static double seconds(long began) {

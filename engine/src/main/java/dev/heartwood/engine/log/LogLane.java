@@ -34,6 +34,8 @@ abstract class LaneFields extends LanePadding {
     long bytesFinished;
 
     boolean isUsed;
+    /** A segment is to be made ready to follow the current one. */
+    boolean isSpareWanted;
 }
 
 /** One of the writers of the log; used by one thread at a time, whom the caller makes the owner. */
@@ -42,6 +44,7 @@ final class LogLane extends LaneFields {
      * Shared field       read       written              guarded by
      * appends            acquire    release, owner only  -
      * segment, isUsed,   -          -                    the log's structure lock; the owner reads them without it
+     * isSpareWanted,
      * bytesFinished
      * all others         plain      plain                the caller's ownership of the lane
      */

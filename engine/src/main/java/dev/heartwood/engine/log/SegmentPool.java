@@ -136,11 +136,14 @@ final class SegmentPool {
         ready.add(mapped);
     }
 
-    /** Takes a file whose contents are no longer needed, to use it again or to delete it. */
-    void recycle(LogScan.Spare spare, long bytesWanted) {
+    /**
+     * Takes a file whose contents are no longer needed, to use it again or to delete it: one is kept of about {@code bytesWanted}, and
+     * some more as long as they take no more than {@code bytesKept}.
+     */
+    void recycle(LogScan.Spare spare, long bytesWanted, long bytesKept) {
         synchronized (this) {
             boolean fits = spare.bytes() <= options.segmentBytesMax() && spare.bytes() >= bytesWanted / 2;
-            if (fits && idle.size() < IDLE_MAX) {
+            if (fits && idle.size() < IDLE_MAX && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
                 idle.add(spare);
                 return;
             }
@@ -148,15 +151,23 @@ final class SegmentPool {
         storage.delete(spare.file());
     }
 
-    /** Deletes what is beyond the pool's size. */
-    void trim(long bytesWanted) {
+    private synchronized long idleBytes() {
+        long bytes = 0;
+        for (LogScan.Spare spare : idle) {
+            bytes += spare.bytes();
+        }
+        return bytes;
+    }
+
+    /** Deletes what is beyond the pool's size; see {@link #recycle}. */
+    void trim(long bytesWanted, long bytesKept) {
         List<LogScan.Spare> all;
         synchronized (this) {
             all = new ArrayList<>(idle);
             idle.clear();
         }
         for (LogScan.Spare spare : all) {
-            recycle(spare, bytesWanted);
+            recycle(spare, bytesWanted, bytesKept);
         }
     }
 
@@ -179,12 +190,9 @@ final class SegmentPool {
 
     /** The bytes of the files here. */
     synchronized long bytes() {
-        long bytes = 0;
+        long bytes = idleBytes();
         for (Mapped mapped : ready) {
             bytes += mapped.place().bytes();
-        }
-        for (LogScan.Spare spare : idle) {
-            bytes += spare.bytes();
         }
         return bytes;
     }

@@ -42,7 +42,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * statement             volatile   volatile, once     -
      * isStatementDurable    volatile   volatile, once     -
      * closed                volatile   volatile           structure
-     * spareTaken            volatile   volatile           -
+     * spareWanted            volatile   volatile           -
      * lanesUsed             volatile   volatile           structure
      */
     private static final int LSN_INDEX = 16;
@@ -75,9 +75,13 @@ public final class WriteAheadLog implements AutoCloseable {
     private volatile boolean isStatementDurable;
 
     private volatile boolean closed;
-    private volatile Runnable spareTaken = () -> {};
+    private volatile Runnable spareWanted = () -> {};
     private volatile LongSupplier memoryLimit = () -> Long.MAX_VALUE;
     private volatile int lanesUsed = 1;
+    /** What the last generation took in the log, and what all before it did. */
+    private volatile long generationBytes = Long.MAX_VALUE;
+
+    private long bytesRotated;
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -186,16 +190,29 @@ public final class WriteAheadLog implements AutoCloseable {
             if (generation != null && first > generation.firstLsn()) {
                 previousGeneration = generation.number();
             }
+            boolean isFirst = generation == null;
             generation = new LogGeneration(number, first, previousGeneration, life);
+            long bytes = 0;
             for (LogLane lane : lanes) {
+                fitSegments(lane);
                 finishSegment(lane);
                 lane.index = 0;
+                bytes += lane.bytesFinished;
             }
+            generationBytes = isFirst ? generationBytes : bytes - bytesRotated;
+            bytesRotated = bytes;
         } finally {
             structure.unlock();
         }
-        pool.trim(segmentBytesWanted());
+        pool.trim(segmentBytesWanted(), generationBytes);
         stateLosses();
+    }
+
+    /** Halves the segments of a lane of which a generation has not used a quarter. */
+    private void fitSegments(LogLane lane) {
+        if (lane.segment != null && lane.index == 0 && lane.segment.end() < lane.segmentBytesNext / 4) {
+            lane.segmentBytesNext = Math.max(options.segmentBytesMin(), lane.segmentBytesNext / 2);
+        }
     }
 
     /**
@@ -246,18 +263,44 @@ public final class WriteAheadLog implements AutoCloseable {
         }
     }
 
-    /** Brings room for a record of {@code bytes} into memory, unless the lane's segment has none. */
+    /** Makes room for a record of {@code bytes} in the lane's segment, unless it is full. */
     private boolean slide(LogLane own, long bytes) {
         long position = own.position - own.base;
         long needed = position + bytes + LogLayout.RECORD_PAYLOAD;
         if (own.segment == null || needed > own.file.length()) {
             return false;
         }
-        long begin = position & -PageLayout.PAGE_BYTES;
-        long window = Math.min(begin + Math.min(windowBytes(), SLIDE_BYTES_MAX), own.file.length());
-        own.file.slide(begin, Math.max(window, LogLayout.align(needed, PageLayout.PAGE_BYTES)));
-        own.limit = own.base + own.file.windowEnd() - LogLayout.RECORD_PAYLOAD;
+        if (!own.isSpareWanted && needed > spareWantedFrom(own)) {
+            wantSpare(own);
+        }
+        if (needed > own.file.windowEnd()) {
+            long begin = position & -PageLayout.PAGE_BYTES;
+            long window = Math.min(begin + Math.min(windowBytes(), SLIDE_BYTES_MAX), own.file.length());
+            own.file.slide(begin, Math.max(window, LogLayout.align(needed, PageLayout.PAGE_BYTES)));
+        }
+        own.limit = own.base + limit(own) - LogLayout.RECORD_PAYLOAD;
         return true;
+    }
+
+    private void wantSpare(LogLane own) {
+        structure.lock();
+        try {
+            own.isSpareWanted = true;
+        } finally {
+            structure.unlock();
+        }
+        spareWanted.run();
+    }
+
+    /** Where in a segment the lane looks again what there is to do: at the end of what is in memory, or where it wants a spare. */
+    private static long limit(LogLane own) {
+        long end = own.file.windowEnd();
+        return own.isSpareWanted ? end : Math.min(end, spareWantedFrom(own));
+    }
+
+    /** A lane that has filled half of its segment may need another; most of a small store never do. */
+    private static long spareWantedFrom(LogLane own) {
+        return LogLayout.HEADER_BYTES + (own.file.length() - LogLayout.HEADER_BYTES) / 2;
     }
 
     /** Appends an entry, for which there is room. */
@@ -416,17 +459,17 @@ public final class WriteAheadLog implements AutoCloseable {
         }
         long wanted = segmentBytesWanted();
         for (LogSegment segment : released) {
-            pool.recycle(segment.place, wanted);
+            pool.recycle(segment.place, wanted, generationBytes);
         }
     }
 
     /**
      * Does in the background what appends would otherwise wait for: makes the next segments ready, and unmaps finished ones.
-     * Called by a worker whenever the hook given to {@link #whenSpareIsTaken} has run; at most one thread at a time gains.
+     * Called by a worker whenever the hook given to {@link #whenSpareIsWanted} has run; at most one thread at a time gains.
      */
     public void prepareSpare() {
         List<LogSegment> finished = new ArrayList<>();
-        int used;
+        int wanted = 0;
         structure.lock();
         try {
             if (closed || commit.isFailed()) {
@@ -437,22 +480,24 @@ public final class WriteAheadLog implements AutoCloseable {
                     finished.add(segment);
                 }
             }
-            used = lanesUsed;
+            for (LogLane lane : lanes) {
+                wanted += lane.isSpareWanted ? 1 : 0;
+            }
         } finally {
             structure.unlock();
         }
         for (LogSegment segment : finished) {
             segment.unmap();
         }
-        pool.prepare(Math.min(used, READY_MAX), segmentBytesWanted());
+        pool.prepare(Math.min(wanted, READY_MAX), segmentBytesWanted());
         if (closed) {
             pool.close();
         }
     }
 
-    /** Sets what to run when a ready segment was taken: something quick that gets {@link #prepareSpare} called soon. */
-    public void whenSpareIsTaken(Runnable hook) {
-        spareTaken = hook;
+    /** Sets what to run when a segment was begun or half of it is used: something quick that gets {@link #prepareSpare} called soon. */
+    public void whenSpareIsWanted(Runnable hook) {
+        spareWanted = hook;
     }
 
     /**
@@ -511,7 +556,7 @@ public final class WriteAheadLog implements AutoCloseable {
             throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
         }
         boolean isFull = own.segment != null;
-        long bytesNext = Math.min(isFull ? 2 * own.segmentBytesNext : own.segmentBytesNext, options.segmentBytesMax());
+        long bytesNext = isFull ? nextSegmentBytes(own) : own.segmentBytesNext;
         long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
         SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
         long index = isFull ? own.index + 1 : 0;
@@ -536,6 +581,7 @@ public final class WriteAheadLog implements AutoCloseable {
             finishSegment(own);
             own.segment = LogSegment.begin(mapped.place(), header, mapped.file());
             own.segmentBytesNext = bytesNext;
+            own.isSpareWanted = mapped.file().length() >= options.segmentBytesMax();
             if (!own.isUsed) {
                 own.isUsed = true;
                 lanesUsed = usedLanes();
@@ -551,8 +597,13 @@ public final class WriteAheadLog implements AutoCloseable {
         own.base = mapped.file().address();
         own.position = own.base + LogLayout.HEADER_BYTES;
         own.file = mapped.file();
-        own.limit = own.base + own.file.windowEnd() - LogLayout.RECORD_PAYLOAD;
-        spareTaken.run();
+        own.limit = own.base + limit(own) - LogLayout.RECORD_PAYLOAD;
+        spareWanted.run();
+    }
+
+    /** The size of the segment that follows a full one. */
+    private long nextSegmentBytes(LogLane own) {
+        return Math.min(Math.max(2 * own.file.length(), own.segmentBytesNext), options.segmentBytesMax());
     }
 
     private int usedLanes() {

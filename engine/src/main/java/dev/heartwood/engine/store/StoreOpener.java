@@ -285,10 +285,10 @@ final class StoreOpener {
     }
 
     private WriteAheadLog openLog(Superblock found, int lanes, FailStop failStop) {
-        LogOptions logOptions = new LogOptions(64 << 10, environment.plan().segmentBytesMax());
+        LogOptions logOptions = new LogOptions(32 << 10, environment.plan().segmentBytesMax());
         WriteAheadLog log = WriteAheadLog.open(files, found.storeId(), lanes, logOptions, found.generation());
         log.limitMemory(environment::logBytes);
-        log.whenSpareIsTaken(() -> environment.workers().submit(Priority.SEAL, () -> prepareSpare(log, failStop)));
+        log.whenSpareIsWanted(() -> environment.workers().submit(Priority.SEAL, () -> prepareSpare(log, failStop)));
         return log;
     }
 

@@ -13,6 +13,7 @@ import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.os.PathCalls;
 import java.io.IOException;
@@ -165,6 +166,33 @@ class FileStorageTest {
             MappedSegment.touch(block, 1 << 16);
             assertEquals(5, Memory.getByte(block + 4096));
         }
+    }
+
+    @Test
+    void aWindowOfAMappedFileSlides() {
+        storage.lock();
+        int regions = MemoryRegions.count();
+        try (MappedFile file = storage.openMapped("log", 1 << 20, 1 << 16)) {
+            long step = 1 << 16;
+            assertEquals(step, file.windowEnd());
+            for (long at = 0; at < file.length(); at += step) {
+                file.slide(Math.max(0, at - 4096), at + step);
+                assertEquals(at + step, file.windowEnd());
+                Memory.putLong(file.address() + at, at + 1);
+                file.sync(Math.max(0, at - step), step);
+            }
+            file.slide(file.length() - 4096, file.length());
+            assertThrows(AssertionError.class, () -> Memory.getLong(file.address() + file.length() - 4104));
+            assertThrows(IllegalArgumentException.class, () -> file.slide(0, file.length()));
+            assertThrows(IllegalArgumentException.class, () -> file.slide(file.length() - 4096, file.length() + 4096));
+        }
+        assertEquals(regions, MemoryRegions.count());
+        try (MappedFile file = storage.openMappedExisting("log")) {
+            for (long at = 0; at < file.length(); at += 1 << 16) {
+                assertEquals(at + 1, Memory.getLong(file.address() + at));
+            }
+        }
+        assertThrows(IllegalArgumentException.class, () -> storage.openMapped("log", 1 << 20, 1 << 21));
     }
 
     @Test

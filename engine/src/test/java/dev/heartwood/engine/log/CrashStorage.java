@@ -47,6 +47,9 @@ final class CrashStorage implements Storage {
 
     int syncs;
     int openMappings;
+    int slides;
+    /** The most that was in memory of a mapping after it had slid. */
+    long windowBytesMax;
 
     CrashStorage(String bootId) {
         this.bootId = bootId;
@@ -238,6 +241,8 @@ final class CrashStorage implements Storage {
                 System.arraycopy(now, 0, before, 0, (int) begin);
                 windowBegin = begin;
                 windowEnd = end;
+                slides++;
+                windowBytesMax = Math.max(windowBytesMax, end - begin);
             }
         }
 

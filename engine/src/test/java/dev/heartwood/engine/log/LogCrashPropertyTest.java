@@ -59,6 +59,9 @@ class LogCrashPropertyTest {
         private CrashStorage storage = new CrashStorage("first boot");
         private WriteAheadLog log;
         private int laneCount;
+        /** For what of the log may be in memory. */
+        private long memory = Long.MAX_VALUE;
+
         /** In the order of LSNs. */
         private List<Operation> operations = new ArrayList<>();
 
@@ -75,6 +78,7 @@ class LogCrashPropertyTest {
         void run() {
             laneCount = 1 + random.nextInt(4);
             log = WriteAheadLog.create(storage, STORE_ID, laneCount, options);
+            log.limitMemory(() -> memory);
             rotate();
             for (int step = 0; step < STEPS; step++) {
                 step();
@@ -91,7 +95,10 @@ class LogCrashPropertyTest {
                 case 5, 6 -> rotate();
                 case 7, 8, 9 -> release();
                 case 10, 11, 12, 13 -> sync();
-                case 14, 15 -> log.prepareSpare();
+                case 14, 15 -> {
+                    memory = random.nextInt(200_000);
+                    log.prepareSpare();
+                }
                 case 16, 17 -> appendOutOfOrder();
                 default -> append(random.nextInt(laneCount));
             }
@@ -203,6 +210,7 @@ class LogCrashPropertyTest {
             while (true) {
                 tester.replayed.clear();
                 log = WriteAheadLog.open(storage, STORE_ID, laneCount, options, checkpoint);
+                log.limitMemory(() -> memory);
                 try (LogTester sink = new LogTester()) {
                     sink.throwAfter = random.nextInt(3) == 0 ? random.nextInt(30) : Integer.MAX_VALUE;
                     ReplaySummary summary = log.replay(sink);

@@ -105,6 +105,66 @@ class WriteAheadLogTest {
         assertEquals(301 * 32L + 300 * 1000 + 300_000 + 48, log.bytesAppended());
     }
 
+    /** The storage refuses a store outside of what is in memory. */
+    @Test
+    void aSegmentNeedNotBeInMemoryAsAWhole() {
+        log.limitMemory(() -> 0);
+        log.rotate(1);
+        List<Operation> all = new ArrayList<>();
+        for (int i = 0; i < 600; i++) {
+            Operation operation = put(i % 100 == 99 ? 25_000 : 500);
+            tester.append(log, 0, operation);
+            all.add(operation);
+            if (i % 50 == 0) {
+                log.prepareSpare();
+                log.sync();
+            }
+        }
+        assertEquals(all, replay(storage.kill(), 0, new ReplaySummary[1]));
+        assertTrue(storage.slides > 10, storage.slides + " slides");
+        assertTrue(storage.windowBytesMax <= 48 << 10, storage.windowBytesMax + " bytes of a segment in memory");
+    }
+
+    /** As 256 stores that share a budget have it: each may have little of its log in memory, and files are not made for that. */
+    @Test
+    void littleMemoryMakesNoSmallerSegments() {
+        log.limitMemory(() -> 0);
+        log.rotate(1);
+        for (int i = 0; i < 2_000; i++) {
+            tester.append(log, 0, put(100));
+            log.prepareSpare();
+        }
+        assertTrue(storage.files.size() <= 12, storage.files.size() + " files for 272 KB in segments of up to 64 KiB");
+    }
+
+    @Test
+    void aSpareIsMadeWhenHalfOfASegmentIsUsed() {
+        log.rotate(1);
+        log.prepareSpare();
+        tester.append(log, 0, put(100));
+        log.prepareSpare();
+        assertEquals(16 << 10, log.bytesOnDevice());
+        tester.append(log, 0, put(4000));
+        log.prepareSpare();
+        assertEquals(32 << 10, log.bytesOnDevice());
+    }
+
+    @Test
+    void filesAreKeptForAsMuchAsAGenerationTakes() {
+        for (int generation = 1; generation <= 12; generation++) {
+            log.rotate(generation);
+            for (int i = 0; i < 200; i++) {
+                tester.append(log, 0, put(generation, sequence++, "x".repeat(100)));
+            }
+            log.prepareSpare();
+            if (generation % 4 == 0) {
+                log.release(generation - 1);
+            }
+        }
+        // Each generation fits into one: there is that one, the next, and one that is kept.
+        assertEquals(3 * (64 << 10), log.bytesOnDevice());
+    }
+
     /** Nothing was appended between a recovery that accepted a gap and a sync, so nothing said that the gap had been accepted. */
     @Test
     void whatASyncAfterRecoveryCallsDurableSurvivesALossOfPower() {
