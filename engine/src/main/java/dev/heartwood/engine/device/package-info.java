@@ -15,8 +15,8 @@
  *   <li>Descriptors are close-on-exec. A store holds one for its directory, one for its lock and one for its data
  *       file; a mapped file holds none. Rings hold one each while they are used or idle, and none once the last
  *       storage is closed.
- *   <li>A mapped file has its blocks allocated and its pages populated before its address is known, so that an access
- *       does not meet a full device, nor, short of later damage to the device, an unreadable block.
+ *   <li>A mapped file has its blocks allocated before its address is known, and its pages populated before they are in its window, so
+ *       that an access does not meet a full device, nor, short of later damage to the device, an unreadable block.
  *   <li>A small file is written beside its place, synced, renamed into place, and the directory is synced.
  *   <li>The lock file and the data file are both locked, by open file description: another name of either is the same
  *       lock. Who only reads ({@code FileAccess.READ}) shares the lock on the data file with others who do, and on a read-only file
@@ -47,6 +47,7 @@
  * FileDevice.discards         volatile    volatile    - (only ever set to false)
  * UringPool.idle, users       plain       plain       lock
  * MappedSegment.closed        volatile    CAS         -
+ * MappedSegment.window*       plain       plain       the one thread that slides and touches; close follows it
  * </pre>
  *
  * <p>{@code IoQueue}s belong to one thread at a time and guard nothing.

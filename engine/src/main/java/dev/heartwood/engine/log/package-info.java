@@ -11,6 +11,10 @@
  * generation, that of the memtable they went to; once a checkpoint holds a generation its segments are used again. The time from
  * an opening of the store to the next is a life; each life has generations of its own.
  *
+ * <p>A lane's segments double as it fills them, up to a limit, and get smaller when generations use little of them. Where memory is short
+ * only a window of a segment is in memory, which slides ahead of the appends. Half way through a segment the next is made ready in
+ * the background, at once when segments are as large as they get; of used files about as much is kept as a generation takes.
+ *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk
  * is drawn in {@link dev.heartwood.engine.log.LogLayout}.
