@@ -1,8 +1,11 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** Keeps a lane's fields off the cache lines of the object before it. */
 abstract class LanePadding {
@@ -48,6 +51,9 @@ final class LogLane extends LaneFields {
      * bytesFinished
      * all others         plain      plain                the caller's ownership of the lane
      */
+    /** What a writer brings into memory at a time, so that it does not take long. */
+    private static final long SLIDE_BYTES_MAX = 256 << 10;
+
     private static final VarHandle APPENDS;
 
     static {
@@ -83,5 +89,95 @@ final class LogLane extends LaneFields {
                 Thread.yield();
             }
         }
+    }
+
+    /** Brings what lies before {@code needed}, an offset in the segment, into memory, as part of a window of {@code windowBytes}. */
+    void slide(long needed, long windowBytes) {
+        if (needed > file.windowEnd()) {
+            long begin = position - base & -PageLayout.PAGE_BYTES;
+            long window = Math.min(begin + Math.min(windowBytes, SLIDE_BYTES_MAX), file.length());
+            file.slide(begin, Math.max(window, LogLayout.align(needed, PageLayout.PAGE_BYTES)));
+        }
+        limitToWindow();
+    }
+
+    /** The lane looks again what there is to do at the end of what is in memory, or where it wants a spare; a mark fits beyond. */
+    void limitToWindow() {
+        long end = isSpareWanted ? file.windowEnd() : Math.min(file.windowEnd(), spareWantedFrom());
+        limit = base + end - LogLayout.RECORD_PAYLOAD;
+    }
+
+    /** A lane that has filled half of its segment may need another; most of a small store never do. */
+    long spareWantedFrom() {
+        return LogLayout.HEADER_BYTES + (file.length() - LogLayout.HEADER_BYTES) / 2;
+    }
+
+    /** Notes that a spare is wanted, if one is from this offset on; returns whether it was not before. */
+    boolean wantSpare(long offset, ReentrantLock structure) {
+        if (isSpareWanted || offset <= spareWantedFrom()) {
+            return false;
+        }
+        structure.lock();
+        try {
+            isSpareWanted = true;
+        } finally {
+            structure.unlock();
+        }
+        return true;
+    }
+
+    /** The size of the segment that follows a full one. */
+    long grownSegmentBytes(long bytesMax) {
+        return Math.min(Math.max(2 * file.length(), segmentBytesNext), bytesMax);
+    }
+
+    /** Halves the segments when a generation, which ends, has not used a quarter of one. */
+    void fitSegments(long bytesMin) {
+        if (segment != null && index == 0 && segment.end() < segmentBytesNext / 4) {
+            segmentBytesNext = Math.max(bytesMin, segmentBytesNext / 2);
+        }
+    }
+
+    /** Makes a record count whose other fields are in place, and moves behind it. */
+    void complete(long at, int length) {
+        Memory.putInt(at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(at, length, seed));
+        long end = at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT);
+        position = end;
+        segment.endRelease(end - base);
+    }
+
+    static int countUsed(LogLane[] lanes) {
+        int used = 0;
+        for (LogLane lane : lanes) {
+            used += lane.isUsed ? 1 : 0;
+        }
+        return used;
+    }
+
+    /** The size of segments that suits every lane. */
+    static long segmentBytesWanted(LogLane[] lanes, LogOptions options) {
+        long bytes = options.segmentBytesMin();
+        for (LogLane lane : lanes) {
+            bytes = Math.max(bytes, lane.segmentBytesNext);
+        }
+        return Math.min(bytes, options.segmentBytesMax());
+    }
+
+    static int countSparesWanted(LogLane[] lanes) {
+        int wanted = 0;
+        for (LogLane lane : lanes) {
+            wanted += lane.isSpareWanted ? 1 : 0;
+        }
+        return wanted;
+    }
+
+    /** The bytes of all records that lanes have appended. */
+    static long bytesAppended(LogLane[] lanes) {
+        long bytes = 0;
+        for (LogLane lane : lanes) {
+            bytes += lane.bytesFinished;
+            bytes += lane.segment == null ? 0 : lane.segment.end() - LogLayout.HEADER_BYTES;
+        }
+        return bytes;
     }
 }

@@ -76,4 +76,13 @@ final class LogRecord {
     static int batchPayloadLength(long address) {
         return length(address) - LogLayout.RECORD_PAYLOAD - LogLayout.BATCH_COUNT_BYTES;
     }
+
+    /** Stores all fields but the checksum and the payload. */
+    static void writeHeader(long at, int length, long lsn, long sequence, int kindAndKeyLength, int unsynced) {
+        Memory.putInt(at + LogLayout.RECORD_LENGTH, length);
+        Memory.putLong(at + LogLayout.RECORD_LSN, lsn);
+        Memory.putLong(at + LogLayout.RECORD_SEQUENCE, sequence);
+        Memory.putInt(at + LogLayout.RECORD_KIND, kindAndKeyLength);
+        Memory.putInt(at + LogLayout.RECORD_UNSYNCED, unsynced);
+    }
 }

@@ -47,8 +47,6 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     private static final int LSN_INDEX = 16;
     private static final int READY_MAX = 4;
-    /** What a writer brings into memory at a time, so that it does not take long. */
-    private static final long SLIDE_BYTES_MAX = 256 << 10;
 
     private final Storage storage;
     private final long storeId;
@@ -194,7 +192,7 @@ public final class WriteAheadLog implements AutoCloseable {
             generation = new LogGeneration(number, first, previousGeneration, life);
             long bytes = 0;
             for (LogLane lane : lanes) {
-                fitSegments(lane);
+                lane.fitSegments(options.segmentBytesMin());
                 finishSegment(lane);
                 lane.index = 0;
                 bytes += lane.bytesFinished;
@@ -206,13 +204,6 @@ public final class WriteAheadLog implements AutoCloseable {
         }
         pool.trim(segmentBytesWanted(), generationBytes);
         stateLosses();
-    }
-
-    /** Halves the segments of a lane of which a generation has not used a quarter. */
-    private void fitSegments(LogLane lane) {
-        if (lane.segment != null && lane.index == 0 && lane.segment.end() < lane.segmentBytesNext / 4) {
-            lane.segmentBytesNext = Math.max(options.segmentBytesMin(), lane.segmentBytesNext / 2);
-        }
     }
 
     /**
@@ -270,37 +261,11 @@ public final class WriteAheadLog implements AutoCloseable {
         if (own.segment == null || needed > own.file.length()) {
             return false;
         }
-        if (!own.isSpareWanted && needed > spareWantedFrom(own)) {
-            wantSpare(own);
+        if (own.wantSpare(needed, structure)) {
+            spareWanted.run();
         }
-        if (needed > own.file.windowEnd()) {
-            long begin = position & -PageLayout.PAGE_BYTES;
-            long window = Math.min(begin + Math.min(windowBytes(), SLIDE_BYTES_MAX), own.file.length());
-            own.file.slide(begin, Math.max(window, LogLayout.align(needed, PageLayout.PAGE_BYTES)));
-        }
-        own.limit = own.base + limit(own) - LogLayout.RECORD_PAYLOAD;
+        own.slide(needed, windowBytes());
         return true;
-    }
-
-    private void wantSpare(LogLane own) {
-        structure.lock();
-        try {
-            own.isSpareWanted = true;
-        } finally {
-            structure.unlock();
-        }
-        spareWanted.run();
-    }
-
-    /** Where in a segment the lane looks again what there is to do: at the end of what is in memory, or where it wants a spare. */
-    private static long limit(LogLane own) {
-        long end = own.file.windowEnd();
-        return own.isSpareWanted ? end : Math.min(end, spareWantedFrom(own));
-    }
-
-    /** A lane that has filled half of its segment may need another; most of a small store never do. */
-    private static long spareWantedFrom(LogLane own) {
-        return LogLayout.HEADER_BYTES + (own.file.length() - LogLayout.HEADER_BYTES) / 2;
     }
 
     /** Appends an entry, for which there is room. */
@@ -316,7 +281,7 @@ public final class WriteAheadLog implements AutoCloseable {
             writeHeader(at, length, sequence, kind | keyLength << 8);
             Memory.copy(key, at + LogLayout.RECORD_PAYLOAD, keyLength);
             Memory.copy(value, at + LogLayout.RECORD_PAYLOAD + keyLength, valueLength);
-            complete(own, at, length);
+            own.complete(at, length);
         } catch (Throwable e) {
             commit.fail(e);
             throw e;
@@ -339,7 +304,7 @@ public final class WriteAheadLog implements AutoCloseable {
             writeHeader(at, length, sequence, LogLayout.KIND_BATCH);
             Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
             Memory.copy(payload, LogRecord.batchPayload(at), payloadLength);
-            complete(own, at, length);
+            own.complete(at, length);
         } catch (Throwable e) {
             commit.fail(e);
             throw e;
@@ -352,18 +317,7 @@ public final class WriteAheadLog implements AutoCloseable {
         long number = lsn.getAndIncrement(LSN_INDEX);
         long behind = number - commit.durable();
         int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
-        Memory.putInt(at + LogLayout.RECORD_LENGTH, length);
-        Memory.putLong(at + LogLayout.RECORD_LSN, number);
-        Memory.putLong(at + LogLayout.RECORD_SEQUENCE, sequence);
-        Memory.putInt(at + LogLayout.RECORD_KIND, kindAndKeyLength);
-        Memory.putInt(at + LogLayout.RECORD_UNSYNCED, unsynced);
-    }
-
-    private static void complete(LogLane own, long at, int length) {
-        Memory.putInt(at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(at, length, own.seed));
-        long end = at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT);
-        own.position = end;
-        own.segment.endRelease(end - own.base);
+        LogRecord.writeHeader(at, length, number, sequence, kindAndKeyLength, unsynced);
     }
 
     /**
@@ -469,7 +423,7 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     public void prepareSpare() {
         List<LogSegment> finished = new ArrayList<>();
-        int wanted = 0;
+        int wanted;
         structure.lock();
         try {
             if (closed || commit.isFailed()) {
@@ -480,9 +434,7 @@ public final class WriteAheadLog implements AutoCloseable {
                     finished.add(segment);
                 }
             }
-            for (LogLane lane : lanes) {
-                wanted += lane.isSpareWanted ? 1 : 0;
-            }
+            wanted = LogLane.countSparesWanted(lanes);
         } finally {
             structure.unlock();
         }
@@ -510,17 +462,12 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /** The bytes of all records appended since the log was opened. */
     public long bytesAppended() {
-        long bytes = 0;
         structure.lock();
         try {
-            for (LogLane lane : lanes) {
-                bytes += lane.bytesFinished;
-                bytes += lane.segment == null ? 0 : lane.segment.end() - LogLayout.HEADER_BYTES;
-            }
+            return LogLane.bytesAppended(lanes);
         } finally {
             structure.unlock();
         }
-        return bytes;
     }
 
     /** The bytes that the log's files take on the device. */
@@ -556,7 +503,7 @@ public final class WriteAheadLog implements AutoCloseable {
             throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
         }
         boolean isFull = own.segment != null;
-        long bytesNext = isFull ? nextSegmentBytes(own) : own.segmentBytesNext;
+        long bytesNext = isFull ? own.grownSegmentBytes(options.segmentBytesMax()) : own.segmentBytesNext;
         long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
         SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
         long index = isFull ? own.index + 1 : 0;
@@ -584,7 +531,7 @@ public final class WriteAheadLog implements AutoCloseable {
             own.isSpareWanted = mapped.file().length() >= options.segmentBytesMax();
             if (!own.isUsed) {
                 own.isUsed = true;
-                lanesUsed = usedLanes();
+                lanesUsed = LogLane.countUsed(lanes);
             }
             live.add(own.segment);
             unsynced.add(own.segment);
@@ -597,21 +544,8 @@ public final class WriteAheadLog implements AutoCloseable {
         own.base = mapped.file().address();
         own.position = own.base + LogLayout.HEADER_BYTES;
         own.file = mapped.file();
-        own.limit = own.base + limit(own) - LogLayout.RECORD_PAYLOAD;
+        own.limitToWindow();
         spareWanted.run();
-    }
-
-    /** The size of the segment that follows a full one. */
-    private long nextSegmentBytes(LogLane own) {
-        return Math.min(Math.max(2 * own.file.length(), own.segmentBytesNext), options.segmentBytesMax());
-    }
-
-    private int usedLanes() {
-        int used = 0;
-        for (LogLane lane : lanes) {
-            used += lane.isUsed ? 1 : 0;
-        }
-        return used;
     }
 
     /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */
@@ -635,11 +569,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private long segmentBytesWanted() {
         structure.lock();
         try {
-            long bytes = options.segmentBytesMin();
-            for (LogLane lane : lanes) {
-                bytes = Math.max(bytes, lane.segmentBytesNext);
-            }
-            return Math.min(bytes, options.segmentBytesMax());
+            return LogLane.segmentBytesWanted(lanes, options);
         } finally {
             structure.unlock();
         }
@@ -673,7 +603,7 @@ public final class WriteAheadLog implements AutoCloseable {
                 own.begin();
                 try {
                     writeHeader(own.position, LogLayout.RECORD_PAYLOAD, 0, LogLayout.KIND_MARK);
-                    complete(own, own.position, LogLayout.RECORD_PAYLOAD);
+                    own.complete(own.position, LogLayout.RECORD_PAYLOAD);
                 } finally {
                     own.finish();
                 }
