@@ -5,6 +5,7 @@ import dev.heartwood.bench.process.EngineClient;
 import dev.heartwood.bench.process.EngineClient.EngineFailure;
 import dev.heartwood.bench.process.PhaseResult;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -17,7 +18,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /**
  * One run of the benchmark. Phase by phase and thread count by thread count, the engines take turns; who begins
  * changes from turn to turn. An engine that fails is left out of what follows. Settings of one engine are run one after the other
- * instead, since their number is not bounded by the memory of the machine then.
+ * instead, since their number is not bounded by the memory of the machine then, and so is a cycle, in which nobody is to gain by the time
+ * that others take.
  */
 final class Bench {
     private final BenchOptions options;
@@ -46,7 +48,7 @@ final class Bench {
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             progress.plan(options);
-            if (options.comparesSettings()) {
+            if (options.comparesSettings() || options.isCycle()) {
                 for (Contestant contestant : options.contestants()) {
                     run(List.of(contestant));
                 }
@@ -75,23 +77,29 @@ final class Bench {
             }
         }
         int turn = 0;
-        for (Phase phase : options.phases) {
+        for (Step step : options.steps()) {
             for (int threads : options.threads) {
-                turn(phase, threads, turn++);
+                turn(step, threads, turn++);
             }
         }
         quit();
         clients.clear();
     }
 
-    private void turn(Phase phase, int threads, int turn) throws IOException {
+    private void turn(Step step, int threads, int turn) throws IOException {
         List<EngineClient> order = new ArrayList<>(clients);
         if (!order.isEmpty()) {
             Collections.rotate(order, -turn % order.size());
         }
         for (EngineClient client : order) {
             try {
-                measure(client, phase, threads);
+                if (options.isCycle()) {
+                    PhaseResult result = measured(client, step, threads).asStep(turn + 1);
+                    results.add(result);
+                    progress.end(result);
+                } else {
+                    measure(client, step, threads);
+                }
             } catch (EngineFailure e) {
                 fail(e);
                 client.close();
@@ -100,9 +108,15 @@ final class Bench {
         }
     }
 
-    private void measure(EngineClient client, Phase phase, int threads) throws IOException, EngineFailure {
-        progress.begin(client.name(), phase, threads);
-        PhaseResult result = client.run(phase, threads, options.seconds, progress::update);
+    private PhaseResult measured(EngineClient client, Step step, int threads) throws IOException, EngineFailure {
+        progress.begin(client.name(), step, threads);
+        return client.run(step, threads, progress::update);
+    }
+
+    /** Measures a phase, and what has to be done after it. */
+    private void measure(EngineClient client, Step step, int threads) throws IOException, EngineFailure {
+        Phase phase = step.phase();
+        PhaseResult result = measured(client, step, threads);
         results.add(result);
         progress.end(result);
         if (phase.startsEmpty() && !options.distances.isEmpty()) {

@@ -11,6 +11,7 @@ import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.process.EngineClient.Verification;
 import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -35,6 +36,8 @@ final class BenchOptions {
     static final long RECORDS_MAX = (1L << 31) - 1;
     private static final long MEMORY_BYTES_DEFAULT_MIN = 16 << 20;
     private static final int THREADS_MAX = 1000;
+    private static final List<Phase> PHASES_DEFAULT =
+            List.of(Phase.LOAD, Phase.A, Phase.B, Phase.C, Phase.D, Phase.E, Phase.F);
 
     @Option(
             names = "--engines",
@@ -69,9 +72,18 @@ final class BenchOptions {
             names = "--phases",
             split = ",",
             paramLabel = "PHASE",
-            description = "load, read, zipf, absent, scan, scanlong, A to F, sequential, overwrite. "
+            description = "load, read, zipf, absent, scan, scanlong, A to F, sequential, overwrite, idle. "
                     + "Default: load,A,B,C,D,E,F")
-    List<Phase> phases = List.of(Phase.LOAD, Phase.A, Phase.B, Phase.C, Phase.D, Phase.E, Phase.F);
+    List<Phase> phases = PHASES_DEFAULT;
+
+    @Option(
+            names = "--cycle",
+            split = ",",
+            paramLabel = "STEP",
+            description = "One load that changes, instead of --phases: PHASE:N is so many operations, load and overwrite alone "
+                    + "every record once, idle:N so many seconds. Nothing is settled in between, so that the times of all "
+                    + "steps together can be compared. Such as load,read:1m,scan:100k,overwrite,idle:20")
+    List<CycleStep> cycle = List.of();
 
     @Option(
             names = "--seconds",
@@ -182,6 +194,33 @@ final class BenchOptions {
         }
     }
 
+    /** A step of a cycle; its step has as many operations, or seconds, as were asked for. */
+    record CycleStep(Step step) {
+        static CycleStep parse(String text) {
+            String[] parts = text.split(":", 2);
+            Phase phase = Phase.parse(parts[0]);
+            long amount = parts.length == 1 ? 0 : Count.parse(parts[1]).value();
+            boolean isWhole = phase.startsEmpty() || phase == Phase.OVERWRITE && parts.length == 1;
+            if (phase == Phase.SEQUENTIAL || isWhole != (parts.length == 1) || amount < 1 && !isWhole) {
+                throw new IllegalArgumentException("'" + text + "' is no step of a cycle (examples: load, read:500k, overwrite, "
+                        + "overwrite:3m, idle:20)");
+            }
+            return new CycleStep(phase == Phase.IDLE ? Step.of(phase, amount) : new Step(phase, amount, 0));
+        }
+    }
+
+    /** What is run, in this order. */
+    List<Step> steps() {
+        return isCycle()
+                ? cycle.stream().map(CycleStep::step).toList()
+                : phases.stream().map(phase -> Step.of(phase, seconds)).toList();
+    }
+
+    /** Whether the steps are one load, whose total time counts. */
+    boolean isCycle() {
+        return !cycle.isEmpty();
+    }
+
     /**
      * Refuses what cannot be run.
      *
@@ -203,7 +242,10 @@ final class BenchOptions {
         if (new HashSet<>(engines).size() < engines.size()) {
             throw new IllegalArgumentException("--engines names an engine twice: " + engines);
         }
-        if (order == KeyOrder.HASHED && phases.stream().anyMatch(phase -> phase.mix().scans() > 0)) {
+        if (isCycle()) {
+            checkCycle();
+        }
+        if (order == KeyOrder.HASHED && steps().stream().anyMatch(step -> step.phase().mix().scans() > 0)) {
             throw new IllegalArgumentException("--order hashed has no scans: name --phases without scan, scanlong and E");
         }
         if (engines.contains(EngineKind.LMDB) && keyBytes > 511) {
@@ -224,6 +266,18 @@ final class BenchOptions {
             StoreOptions.Builder builder = StoreOptions.builder()
                     .memory(new ByteSize(contestant.settings().memoryBytes()));
             contestant.settings().options().forEach(builder::set);
+        }
+    }
+
+    private void checkCycle() {
+        if (phases != PHASES_DEFAULT) {
+            throw new IllegalArgumentException("--cycle and --phases both say what is run");
+        }
+        if (cycle.getFirst().step().phase() != Phase.LOAD) {
+            throw new IllegalArgumentException("--cycle has to begin with load, so that all begin alike");
+        }
+        if (threads.size() > 1) {
+            throw new IllegalArgumentException("--cycle takes one number of --threads, not " + threads);
         }
     }
 

@@ -66,6 +66,8 @@ public final class Main {
                 .registerConverter(EngineKind.class, text -> converted(() -> EngineKind.parse(text)))
                 .registerConverter(Phase.class, text -> converted(() -> Phase.parse(text)))
                 .registerConverter(ByteSize.class, text -> converted(() -> ByteSize.parse(text)))
+                .registerConverter(
+                        BenchOptions.CycleStep.class, text -> converted(() -> BenchOptions.CycleStep.parse(text)))
                 .registerConverter(BenchOptions.Count.class, text -> converted(() -> BenchOptions.Count.parse(text)));
     }
 

@@ -3,30 +3,36 @@ package dev.heartwood.bench;
 import dev.heartwood.bench.process.PhaseResult;
 import dev.heartwood.bench.report.Numbers;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.PrintStream;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumMap;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Tells how far the run is: on a terminal one line that is written over, with rate and time to go; elsewhere a
  * line every ten seconds and per phase. Thread-safe.
  *
- * <p>The time to go counts timed phases at their length and the others at the pace of the latest of their kind.
+ * <p>The time to go counts timed steps at their length and the others at the pace of the latest of their kind.
  */
 final class Progress {
-    private static final double RATE_GUESS = 300_000;
+    private static final double WRITE_RATE_GUESS = 300_000;
+    private static final double RATE_GUESS = 20_000;
     private static final long QUIET_NANOS_MAX = 10_000_000_000L;
 
     private final PrintStream out;
     private final boolean terminal;
+    private final Map<Phase, Double> rates = new EnumMap<>(Phase.class);
+    /** What is to come, the step under way not among it. */
+    private final Deque<Step> toCome = new ArrayDeque<>();
+
     private int steps;
-    private int step;
-    private int timedSteps;
-    private int recordSteps;
+    private int number;
     private long records;
-    private int seconds;
-    private double recordRate = RATE_GUESS;
     private String label = "";
-    private Phase phase;
+    private Step step;
     private long beganNanos;
     private long printedNanos;
     private boolean lineOpen;
@@ -40,14 +46,11 @@ final class Progress {
     /** What is to come. */
     synchronized void plan(BenchOptions options) {
         records = options.records.value();
-        seconds = options.seconds;
         int turns = options.contestants().size() * options.threads.size();
-        steps = turns * options.phases.size();
-        recordSteps = turns
-                * (int) options.phases.stream()
-                        .filter(p -> p.extent() == Phase.Extent.EVERY_RECORD)
-                        .count();
-        timedSteps = steps - recordSteps;
+        for (int turn = 0; turn < turns; turn++) {
+            toCome.addAll(options.steps());
+        }
+        steps = toCome.size();
     }
 
     /** The stores that are measured next hold so many records. */
@@ -55,15 +58,16 @@ final class Progress {
         records = count;
     }
 
-    synchronized void begin(String engine, Phase phase, int threads) {
-        this.phase = phase;
-        step++;
+    synchronized void begin(String engine, Step begun, int threads) {
+        step = begun;
+        toCome.removeFirstOccurrence(begun);
+        number++;
         label = String.format(
                 Locale.ROOT,
                 "[%d/%d] %-10s %-9s %d thread%s",
-                step,
+                number,
                 steps,
-                phase,
+                begun.phase(),
                 engine,
                 threads,
                 threads == 1 ? "" : "s");
@@ -72,21 +76,17 @@ final class Progress {
     }
 
     synchronized void beginSettling(String engine, Phase phase) {
-        show(String.format(Locale.ROOT, "[%d/%d] %-10s %-9s settling", step, steps, phase, engine));
+        show(String.format(Locale.ROOT, "[%d/%d] %-10s %-9s settling", number, steps, phase, engine));
     }
 
     synchronized void update(long operations) {
         double elapsed = (System.nanoTime() - beganNanos) / 1e9;
         double rate = operations / elapsed;
-        boolean everyRecord = phase.extent() == Phase.Extent.EVERY_RECORD;
-        if (everyRecord && operations > 0) {
-            recordRate = rate;
+        if (operations > 0) {
+            rates.put(step.phase(), rate);
         }
-        double done = everyRecord ? (double) operations / records : elapsed / seconds;
-        double left = everyRecord ? (records - operations) / recordRate : seconds - elapsed;
-        double toGo = left
-                + (timedSteps - (everyRecord ? 0 : 1)) * (double) seconds
-                + (recordSteps - (everyRecord ? 1 : 0)) * records / recordRate;
+        double done = step.isTimed() ? elapsed / step.seconds() : (double) operations / step.turns(records);
+        double toGo = seconds(step) * (1 - done) + toCome.stream().mapToDouble(this::seconds).sum();
         show(String.format(
                 Locale.ROOT,
                 "%s  %8s/s  %3.0f %%  ETA %s",
@@ -96,15 +96,13 @@ final class Progress {
                 Numbers.clock(Math.max(0, toGo))));
     }
 
+    /** How long a step is likely to take. */
+    private double seconds(Step some) {
+        double guess = some.phase().extent() == Phase.Extent.EVERY_RECORD ? WRITE_RATE_GUESS : RATE_GUESS;
+        return some.isTimed() ? some.seconds() : some.turns(records) / rates.getOrDefault(some.phase(), guess);
+    }
+
     synchronized void end(PhaseResult result) {
-        if (result.isPhase()) {
-            if (phase.extent() == Phase.Extent.EVERY_RECORD) {
-                recordSteps--;
-                recordRate = result.operationsPerSecond();
-            } else {
-                timedSteps--;
-            }
-        }
         if (!result.isPhase()) {
             print(String.format(
                     Locale.ROOT,

@@ -7,6 +7,7 @@ import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.util.List;
@@ -101,6 +102,22 @@ class BenchOptionsTest {
     }
 
     @Test
+    void aCycleIsAListOfStepsWithTheirLengths() {
+        BenchOptions options = parse("--cycle", "load,read:1m,scan:200k,overwrite,overwrite:3m,idle:20", "--policies", "auto");
+        options.check();
+        assertEquals(
+                List.of(
+                        new Step(Phase.LOAD, 0, 0),
+                        new Step(Phase.READ, 1_000_000, 0),
+                        new Step(Phase.SCAN, 200_000, 0),
+                        new Step(Phase.OVERWRITE, 0, 0),
+                        new Step(Phase.OVERWRITE, 3_000_000, 0),
+                        Step.of(Phase.IDLE, 20)),
+                options.steps());
+        assertEquals(List.of(Step.of(Phase.LOAD, 3)), parse("--phases", "load", "--seconds", "3").steps());
+    }
+
+    @Test
     void everySizeMeetsEveryShareOfMemory() {
         BenchOptions options = parse("--sizes", "500k,10m", "--shares", "2,50");
         options.check();
@@ -157,6 +174,16 @@ class BenchOptionsTest {
                 "--policies size_tiered --engines lmdb | Heartwood's",
                 "--distances 0 | checkpointDistance 0 is not within",
                 "--distances 4,4 | names something twice",
+                "--cycle load,read | 'read' is no step",
+                "--cycle load:5 | 'load:5' is no step",
+                "--cycle load,idle | 'idle' is no step",
+                "--cycle load,read:0 | 'read:0' is no step",
+                "--cycle load,read:x | 'x' is not a number",
+                "--cycle load,sequential | 'sequential' is no step",
+                "--cycle read:5,load | has to begin with load",
+                "--cycle load --phases read | both say what is run",
+                "--cycle load --threads 1,2 | one number of --threads",
+                "--cycle load,scan:5 --order hashed | --order hashed has no scans",
                 "--frobnicate | --frobnicate",
                 "stray | stray",
             })

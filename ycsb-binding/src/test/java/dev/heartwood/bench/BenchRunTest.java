@@ -24,6 +24,7 @@ class BenchRunTest {
             "records",
             "ops",
             "seconds",
+            "cpuSeconds",
             "opsPerSecond",
             "p50Micros",
             "p99Micros",
@@ -33,7 +34,8 @@ class BenchRunTest {
             "bytesWritten",
             "writeAmplification",
             "diskBytes",
-            "rssBytes");
+            "rssBytes",
+            "changes");
 
     @TempDir
     Path directory;
@@ -130,6 +132,36 @@ class BenchRunTest {
         assertTrue(page.contains("Reads, writes, memory and space") && page.contains("write cost"), page);
         assertTrue(page.contains("tuning back") && page.contains(".engine-size_tiered-8 {"), page);
         assertTrue(out.toString().contains("tuned back"), out.toString());
+    }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void aCycleIsOneLoadOfManySteps() throws IOException {
+        Path json = directory.resolve("result.json");
+        Path html = directory.resolve("result.html");
+        int code = bench(
+                "--policies",
+                "size_tiered,auto",
+                "--records",
+                "5k",
+                "--cycle",
+                "load,read:3k,idle:1,overwrite,read:2k",
+                "--verify",
+                "--dir",
+                directory.resolve("stores").toString(),
+                "--json",
+                json.toString(),
+                "--html",
+                html.toString());
+        assertEquals(0, code, errors.toString());
+        Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
+        assertEquals(2 * 5, results.length, "the steps under each policy, and nothing else");
+        assertEquals("2-read", results[1].get("phase"));
+        assertEquals(3_000, results[1].get("ops"));
+        assertEquals(0, results[2].get("ops"));
+        assertEquals("5-read", results[9].get("phase"));
+        assertTrue(Files.readString(html).contains("seconds for all steps"));
+        assertTrue(out.toString().contains("all steps"), out.toString());
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.heartwood.bench.engine;
 
 import java.io.IOException;
+import java.util.List;
 
 /** A store under measurement. Thread-safe. */
 public interface Engine extends AutoCloseable {
@@ -32,6 +33,19 @@ public interface Engine extends AutoCloseable {
      */
     default void retune(int distance) {
         throw new IllegalStateException("it has no checkpoint distance");
+    }
+
+    /**
+     * Something that the engine has changed by itself.
+     *
+     * @param nanoTime when, by {@link System#nanoTime}
+     * @param what what, and why
+     */
+    record Change(long nanoTime, String what) {}
+
+    /** What it has changed by itself since this was last called, oldest first. */
+    default List<Change> changes() {
+        return List.of();
     }
 
     /** What the engine tells about itself, for people to read; empty when it tells nothing. */

@@ -5,19 +5,29 @@ import dev.heartwood.Cursor;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.PolicyChange;
+import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Heartwood through its own interface: segments everywhere, a new cursor per scan. */
 final class HeartwoodEngine implements Engine {
     private final KeyValueStore store;
+    private final Queue<Change> changes = new ConcurrentLinkedQueue<>();
 
     HeartwoodEngine(EngineSettings settings) {
-        this(Heartwood.open(settings.directory(), options(settings)));
-    }
-
-    HeartwoodEngine(KeyValueStore store) {
-        this.store = store;
+        StoreListener listener = new StoreListener() {
+            @Override
+            public void policyChange(PolicyChange event) {
+                changes.add(new Change(System.nanoTime(), event.toString()));
+            }
+        };
+        StoreOptions.Builder builder = options(settings).toBuilder().listener(listener);
+        store = Heartwood.open(settings.directory(), builder.build());
     }
 
     /** The options of a store for these settings. */
@@ -51,6 +61,15 @@ final class HeartwoodEngine implements Engine {
     public void retune(int distance) {
         store.tune(store.tuning().withCheckpointDistance(distance));
         store.checkpoint();
+    }
+
+    @Override
+    public List<Change> changes() {
+        List<Change> taken = new ArrayList<>();
+        for (Change change = changes.poll(); change != null; change = changes.poll()) {
+            taken.add(change);
+        }
+        return taken;
     }
 
     @Override

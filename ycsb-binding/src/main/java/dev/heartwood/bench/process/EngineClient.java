@@ -2,7 +2,7 @@ package dev.heartwood.bench.process;
 
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
-import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -105,9 +105,8 @@ public final class EngineClient implements AutoCloseable {
     }
 
     /** Runs a phase; {@code progress} is told the operations completed so far. */
-    public PhaseResult run(Phase phase, int threads, int seconds, LongConsumer progress)
-            throws IOException, EngineFailure {
-        commands.println("run " + phase + " " + threads + " " + seconds);
+    public PhaseResult run(Step step, int threads, LongConsumer progress) throws IOException, EngineFailure {
+        commands.println("run " + step.phase() + " " + threads + " " + step.operations() + " " + step.seconds());
         return PhaseResult.parse(await("result", progress, line -> {})).named(name);
     }
 

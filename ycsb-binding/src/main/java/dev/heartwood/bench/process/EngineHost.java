@@ -5,7 +5,9 @@ import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.workload.InsertSequence;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.function.LongConsumer;
 
@@ -48,21 +50,23 @@ final class EngineHost implements AutoCloseable {
      * @throws ExecutionException when an operation failed
      * @throws IllegalStateException when the phase needs records and there are none
      */
-    PhaseResult run(Phase phase, int threads, double seconds, LongConsumer progress)
+    PhaseResult run(Step step, int threads, LongConsumer progress)
             throws InterruptedException, ExecutionException, IOException {
+        Phase phase = step.phase();
         openFor(phase);
-        PhaseTask task = new PhaseTask(phase, engine, open, inserts, checking);
+        PhaseTask task = new PhaseTask(step, engine, open, inserts, checking);
         PhaseRun run = new PhaseRun(task, threads, seed + 1_000_003L * phasesRun++);
         ProcessCounters.resetPeak();
         ProcessCounters before = ProcessCounters.now();
-        run.run(seconds, progress);
+        long begin = System.nanoTime();
+        run.run(progress);
         ProcessCounters after = ProcessCounters.now();
         if (phase.startsEmpty()) {
             inserts = new InsertSequence(open.records());
         }
         DataSet data = new DataSet(open);
         data.note(inserts.written());
-        last = result(phase.toString(), threads, run, before, after, data.diskBytes(), task.records);
+        last = result(phase.toString(), threads, run, before, after, data.diskBytes(), task.records, changesSince(begin));
         written = last.storage().bytesWritten();
         return last;
     }
@@ -74,7 +78,8 @@ final class EngineHost implements AutoCloseable {
             ProcessCounters before,
             ProcessCounters after,
             long diskBytes,
-            long records) {
+            long records,
+            List<PhaseResult.Change> changes) {
         long written = after.bytesWritten() - before.bytesWritten();
         userBytesWritten = run.recordsWritten() * (open.keyBytes() + open.valueBytes());
         return new PhaseResult(
@@ -84,6 +89,7 @@ final class EngineHost implements AutoCloseable {
                 records,
                 run.completed(),
                 run.seconds(),
+                after.cpuSeconds() - before.cpuSeconds(),
                 run.latency(),
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
@@ -93,7 +99,15 @@ final class EngineHost implements AutoCloseable {
                 new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
                 run.recordsScanned(),
                 run.faults(),
-                run.progress());
+                run.progress(),
+                changes);
+    }
+
+    /** What the engine has changed by itself, and when; before a time means at that time. */
+    private List<PhaseResult.Change> changesSince(long nanoTime) {
+        return engine.changes().stream()
+                .map(change -> new PhaseResult.Change(Math.max(0, change.nanoTime() - nanoTime) / 1e9, change.what()))
+                .toList();
     }
 
     /** Waits until the work that the last phase has caused is done. */
@@ -127,6 +141,7 @@ final class EngineHost implements AutoCloseable {
                 last.records(),
                 0,
                 seconds,
+                after.cpuSeconds() - before.cpuSeconds(),
                 PhaseResult.Latency.NONE,
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
@@ -136,7 +151,8 @@ final class EngineHost implements AutoCloseable {
                 new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
                 0,
                 PhaseResult.Faults.NONE,
-                PhaseResult.Series.NONE);
+                PhaseResult.Series.NONE,
+                List.of());
     }
 
     /** What the engine tells about itself. */

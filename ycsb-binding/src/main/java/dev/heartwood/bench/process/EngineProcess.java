@@ -3,6 +3,7 @@ package dev.heartwood.bench.process;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -66,9 +67,8 @@ public final class EngineProcess {
     private void obey(String[] words) throws InterruptedException, ExecutionException, IOException {
         switch (words[0]) {
             case "run" -> {
-                Phase phase = Phase.parse(words[1]);
-                PhaseResult result =
-                        host.run(phase, Integer.parseInt(words[2]), Double.parseDouble(words[3]), this::progress);
+                Step step = new Step(Phase.parse(words[1]), Long.parseLong(words[3]), Double.parseDouble(words[4]));
+                PhaseResult result = host.run(step, Integer.parseInt(words[2]), this::progress);
                 say("result " + result.toLine());
             }
             case "settle" -> say("result " + host.settle().toLine());

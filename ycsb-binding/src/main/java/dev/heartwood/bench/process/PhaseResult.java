@@ -1,9 +1,14 @@
 package dev.heartwood.bench.process;
 
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What came of one phase on one engine.
@@ -14,12 +19,14 @@ import java.util.stream.Collectors;
  * @param records records in the store when it began, or that it loaded
  * @param operations operations completed
  * @param seconds time from the first operation to the last
+ * @param cpuSeconds processor time of the engine's process meanwhile, of all its threads
  * @param latency how long operations took; none for a settling
  * @param storage what was read, written and taken up
  * @param memory what the process held
  * @param scannedRecords records visited by scans
  * @param faults answers that were not right
  * @param progress operations completed over time; none for a settling
+ * @param changes what the engine has changed by itself meanwhile, oldest first
  */
 public record PhaseResult(
         String engine,
@@ -28,17 +35,21 @@ public record PhaseResult(
         long records,
         long operations,
         double seconds,
+        double cpuSeconds,
         Latency latency,
         Storage storage,
         Memory memory,
         long scannedRecords,
         Faults faults,
-        Series progress) {
+        Series progress,
+        List<Change> changes) {
     /** Appended to the name of a phase for the settling after it. */
     public static final String SETTLE_SUFFIX = "-settle";
 
     /** Appended to the name of a phase for the change of the checkpoint distance after it. */
     public static final String RETUNE_SUFFIX = "-retune";
+
+    private static final String STEP_SEPARATOR = "-";
 
     /** Percentiles in microseconds. */
     public record Latency(double p50Micros, double p99Micros, double p999Micros, double maxMicros) {
@@ -92,6 +103,24 @@ public record PhaseResult(
         public static final Series NONE = new Series(0, new long[0]);
     }
 
+    /**
+     * Something that the engine has changed by itself.
+     *
+     * @param seconds when, from the beginning of the phase on
+     * @param what what, and why
+     */
+    public record Change(double seconds, String what) {
+        private static Change parse(String text) {
+            String[] parts = text.split("@", 2);
+            return new Change(Double.parseDouble(parts[0]), URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
+        }
+
+        @Override
+        public String toString() {
+            return seconds + "@" + URLEncoder.encode(what, StandardCharsets.UTF_8);
+        }
+    }
+
     /** Operations per second; 0 for a settling. */
     public double operationsPerSecond() {
         return seconds == 0 ? 0 : operations / seconds;
@@ -109,22 +138,37 @@ public record PhaseResult(
 
     /** The same under another name of the engine. */
     PhaseResult named(String name) {
+        return named(name, phase);
+    }
+
+    /** The same as a step of a cycle, from 1 on, in which a phase can come again. */
+    public PhaseResult asStep(int number) {
+        return named(engine, number + STEP_SEPARATOR + phase);
+    }
+
+    /** Whether this is a step of a cycle. */
+    public boolean isStep() {
+        return Character.isDigit(phase.charAt(0));
+    }
+
+    private PhaseResult named(String name, String phaseName) {
         return new PhaseResult(
-                name, phase, threads, records, operations, seconds, latency, storage, memory, scannedRecords, faults,
-                progress);
+                name, phaseName, threads, records, operations, seconds, cpuSeconds, latency, storage, memory, scannedRecords, faults,
+                progress, changes);
     }
 
     /** The result as one line of {@code name=value} words. */
     public String toLine() {
         return "engine=" + engine + " phase=" + phase + " threads=" + threads + " records=" + records + " operations="
-                + operations + " seconds=" + seconds + " p50=" + latency.p50Micros + " p99=" + latency.p99Micros
+                + operations + " seconds=" + seconds + " cpu=" + cpuSeconds + " p50=" + latency.p50Micros + " p99=" + latency.p99Micros
                 + " p999=" + latency.p999Micros + " max=" + latency.maxMicros + " read=" + storage.bytesRead
                 + " written=" + storage.bytesWritten + " amplification=" + storage.writeAmplification + " disk="
                 + storage.diskBytes + " rss=" + memory.rssPeakBytes + " anonymous=" + memory.anonymousBytes
                 + " scanned="
                 + scannedRecords + " missing=" + faults.missing + " wrong=" + faults.wrong + " sampleMillis="
                 + progress.sampleMillis + " counts="
-                + Arrays.stream(progress.counts).mapToObj(Long::toString).collect(Collectors.joining(","));
+                + Arrays.stream(progress.counts).mapToObj(Long::toString).collect(Collectors.joining(","))
+                + " changes=" + changes.stream().map(Change::toString).collect(Collectors.joining(","));
     }
 
     /** Reads what {@link #toLine} made. */
@@ -137,13 +181,15 @@ public record PhaseResult(
                 words.whole("records"),
                 words.whole("operations"),
                 words.real("seconds"),
+                words.real("cpu"),
                 new Latency(words.real("p50"), words.real("p99"), words.real("p999"), words.real("max")),
                 new Storage(
                         words.whole("read"), words.whole("written"), words.real("amplification"), words.whole("disk")),
                 new Memory(words.whole("rss"), words.whole("anonymous")),
                 words.whole("scanned"),
                 new Faults(words.whole("missing"), words.whole("wrong")),
-                new Series(words.whole("sampleMillis"), words.wholes("counts")));
+                new Series(words.whole("sampleMillis"), words.wholes("counts")),
+                words.list("changes").map(Change::parse).toList());
     }
 
     /** The words of a line by name. */
@@ -170,10 +216,12 @@ public record PhaseResult(
         }
 
         long[] wholes(String name) {
+            return list(name).mapToLong(Long::parseLong).toArray();
+        }
+
+        Stream<String> list(String name) {
             String list = words.get(name);
-            return list.isEmpty()
-                    ? new long[0]
-                    : Arrays.stream(list.split(",")).mapToLong(Long::parseLong).toArray();
+            return list.isEmpty() ? Stream.empty() : Arrays.stream(list.split(","));
         }
     }
 }

@@ -33,13 +33,13 @@ final class PhaseRun {
      * @param progress told the operations completed so far, four times a second
      * @throws ExecutionException when a worker failed
      */
-    void run(double seconds, LongConsumer progress) throws InterruptedException, ExecutionException {
+    void run(LongConsumer progress) throws InterruptedException, ExecutionException {
         List<Thread> threads = new ArrayList<>();
         for (Worker worker : workers) {
             threads.add(Thread.ofPlatform().name("bench-" + threads.size()).start(worker));
         }
         long begin = System.nanoTime();
-        task.begin(seconds);
+        task.begin();
         long sampleAt = begin + sampleMillis * 1_000_000;
         for (Thread thread : threads) {
             while (thread.isAlive()) {

@@ -5,6 +5,7 @@ import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.workload.InsertSequence;
 import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -24,8 +25,12 @@ final class PhaseTask {
         EVERYTHING
     }
 
-    /** Records that a worker claims at a time. */
-    static final int CLAIM_RECORDS = 1000;
+    /** Operations that a worker claims at a time, of those that go through the records and of others. */
+    private static final int CLAIM_RECORDS = 1000;
+
+    private static final int CLAIM_REQUESTS = 50;
+
+    private static final double FOREVER_SECONDS = 1e9;
 
     final Phase phase;
     final Engine engine;
@@ -34,36 +39,44 @@ final class PhaseTask {
     final InsertSequence inserts;
     final Checking checking;
     final long records;
+    /** Operations of all workers together. */
+    final long turns;
+    /** Those that a worker claims at a time. */
+    final int claimTurns;
+
+    private final double seconds;
     final CountDownLatch start = new CountDownLatch(1);
     private final AtomicLong claimed = new AtomicLong();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private long deadlineNanos;
 
-    PhaseTask(Phase phase, Engine engine, EngineSettings settings, InsertSequence inserts, Checking checking) {
-        this.phase = phase;
+    PhaseTask(Step step, Engine engine, EngineSettings settings, InsertSequence inserts, Checking checking) {
+        this.phase = step.phase();
         this.engine = engine;
         this.settings = settings;
         this.keys = new KeySpace(settings.keyBytes());
         this.inserts = inserts;
         this.checking = checking;
         this.records = phase.startsEmpty() ? settings.records() : inserts.written();
+        this.turns = step.turns(records);
+        this.claimTurns = phase.extent() == Phase.Extent.EVERY_RECORD ? CLAIM_RECORDS : CLAIM_REQUESTS;
+        this.seconds = step.isTimed() ? step.seconds() : FOREVER_SECONDS;
     }
 
-    /** Lets the workers go; timed phases last {@code seconds}. */
-    void begin(double seconds) {
+    /** Lets the workers go. */
+    void begin() {
         deadlineNanos = System.nanoTime() + (long) (seconds * 1e9);
         start.countDown();
     }
 
+    /** When a timed phase is over. */
     long deadlineNanos() {
         return deadlineNanos;
     }
 
-    /**
-     * The first of the next {@link #CLAIM_RECORDS} records, or at least {@link #records} when there is none left.
-     */
+    /** The first of the next {@link #claimTurns} operations, or at least {@link #turns} when there is none left. */
     long claim() {
-        return failed() ? Long.MAX_VALUE : claimed.getAndAdd(CLAIM_RECORDS);
+        return failed() ? Long.MAX_VALUE : claimed.getAndAdd(claimTurns);
     }
 
     /** Ends the phase for everyone. */

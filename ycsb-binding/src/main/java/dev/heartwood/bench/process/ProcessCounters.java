@@ -11,8 +11,9 @@ import java.nio.file.Path;
  * @param bytesWritten bytes it caused to be written to storage
  * @param rssPeakBytes the peak of its resident memory
  * @param anonymousBytes resident memory that no file backs, now
+ * @param cpuSeconds processor time of all its threads
  */
-record ProcessCounters(long bytesRead, long bytesWritten, long rssPeakBytes, long anonymousBytes) {
+record ProcessCounters(long bytesRead, long bytesWritten, long rssPeakBytes, long anonymousBytes, double cpuSeconds) {
     private static final Path PROCESS = Path.of("/proc/self");
 
     /** The counters now; 0 where the kernel does not tell. */
@@ -21,7 +22,12 @@ record ProcessCounters(long bytesRead, long bytesWritten, long rssPeakBytes, lon
                 field("io", "read_bytes"),
                 field("io", "write_bytes"),
                 field("status", "VmHWM") << 10,
-                field("status", "RssAnon") << 10);
+                field("status", "RssAnon") << 10,
+                ProcessHandle.current()
+                        .info()
+                        .totalCpuDuration()
+                        .map(duration -> duration.toNanos() / 1e9)
+                        .orElse(0.0));
     }
 
     /** Lets the peak of resident memory begin anew; where the kernel refuses, it stays that of the whole run. */

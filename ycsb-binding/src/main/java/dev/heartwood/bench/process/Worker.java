@@ -13,6 +13,7 @@ import dev.heartwood.bench.workload.Values;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -64,8 +65,10 @@ final class Worker implements Runnable {
             task.start.await();
             if (everyRecord) {
                 writeEveryRecord();
+            } else if (task.phase == Phase.IDLE) {
+                idle();
             } else {
-                operateUntilDeadline();
+                operate();
             }
         } catch (Throwable failure) {
             task.fail(failure);
@@ -74,12 +77,18 @@ final class Worker implements Runnable {
 
     private void writeEveryRecord() {
         long last = System.nanoTime();
-        for (long first = task.claim(); first < task.records; first = task.claim()) {
-            long end = Math.min(task.records, first + PhaseTask.CLAIM_RECORDS);
-            for (long number = first; number < end; number++) {
-                writeInOrderOfPhase(number);
+        for (long first = task.claim(); first < task.turns; first = task.claim()) {
+            long end = Math.min(task.turns, first + task.claimTurns);
+            for (long turn = first; turn < end; turn++) {
+                writeInOrderOfPhase(turn % task.records);
                 last = complete(last);
             }
+        }
+    }
+
+    private void idle() {
+        for (long left = task.deadlineNanos() - System.nanoTime(); left > 0; left = task.deadlineNanos() - System.nanoTime()) {
+            LockSupport.parkNanos(left);
         }
     }
 
@@ -92,7 +101,7 @@ final class Worker implements Runnable {
         putNewValue();
     }
 
-    private void operateUntilDeadline() {
+    private void operate() {
         Phase.Mix mix = task.phase.mix();
         int updatesFrom = mix.reads();
         int insertsFrom = updatesFrom + mix.updates();
@@ -100,7 +109,16 @@ final class Worker implements Runnable {
         int readModifyWritesFrom = scansFrom + mix.scans();
         long deadline = task.deadlineNanos();
         long last = System.nanoTime();
+        long claimed = 0;
         while (last < deadline && !task.failed()) {
+            if (claimed == 0) {
+                long first = task.claim();
+                if (first >= task.turns) {
+                    return;
+                }
+                claimed = Math.min(task.claimTurns, task.turns - first);
+            }
+            claimed--;
             long dice = random.below(100);
             if (dice < updatesFrom) {
                 read();

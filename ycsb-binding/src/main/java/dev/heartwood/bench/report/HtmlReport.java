@@ -31,7 +31,7 @@ public final class HtmlReport {
         body.append("<section><h2>Operations per second</h2>\n")
                 .append(overview())
                 .append("</section>\n");
-        body.append(tradeoff());
+        body.append(tradeoff()).append(cycle());
         for (String phase : comparison.phases()) {
             body.append(section(phase));
         }
@@ -81,6 +81,43 @@ public final class HtmlReport {
                                 "",
                                 "<section><h2>Reads, writes, memory and space</h2><div class=\"charts\">",
                                 "</div></section>\n"));
+    }
+
+    private String cycle() {
+        Cycle cycle = new Cycle(comparison);
+        if (cycle.isEmpty()) {
+            return "";
+        }
+        StringBuilder html = new StringBuilder("<section><h2>All steps</h2>");
+        html.append(figure(
+                "seconds for all steps",
+                Svg.bars(
+                        comparison.engines().stream()
+                                .map(e -> new Svg.Bar(e, escape(e), cycle.seconds(e)))
+                                .toList(),
+                        Cycle::seconds)));
+        html.append(figure(
+                "each step as long as it took; dark marks are what a store changed by itself (point at them)", cycle.timeline()));
+        html.append(plainTable(cycle.table()));
+        List<List<String>> changes = new ArrayList<>(List.of(List.of("engine", "after s", "changed by itself")));
+        cycle.changes().forEach(c -> changes.add(List.of(c.engine(), Cycle.seconds(c.seconds()), c.what())));
+        html.append(changes.size() == 1 ? "" : plainTable(changes));
+        return html.append("</section>\n").toString();
+    }
+
+    /** A table whose first row is its header. */
+    private static String plainTable(List<List<String>> rows) {
+        StringBuilder html = new StringBuilder("<div class=\"scroll\"><table>");
+        String cell = "th";
+        for (List<String> row : rows) {
+            html.append("<tr>");
+            for (String text : row) {
+                html.append('<').append(cell).append('>').append(escape(text)).append("</").append(cell).append('>');
+            }
+            html.append("</tr>\n");
+            cell = "td";
+        }
+        return html.append("</table></div>\n").toString();
     }
 
     private String overview() {
@@ -251,7 +288,7 @@ public final class HtmlReport {
                 Numbers.bytes(r.memory().anonymousBytes()));
     }
 
-    private static String escape(String text) {
+    static String escape(String text) {
         return text.replace("&", "&amp;")
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")

@@ -18,15 +18,16 @@ public final class JsonReport {
         return String.format(
                 Locale.ROOT,
                 "{\"engine\": \"%s\", \"phase\": \"%s\", \"threads\": %d, \"records\": %d, \"ops\": %d, "
-                        + "\"seconds\": %.3f, \"opsPerSecond\": %.1f, \"p50Micros\": %.3f, \"p99Micros\": %.3f, \"p999Micros\": %.3f, "
+                        + "\"seconds\": %.3f, \"cpuSeconds\": %.2f, \"opsPerSecond\": %.1f, \"p50Micros\": %.3f, \"p99Micros\": %.3f, \"p999Micros\": %.3f, "
                         + "\"maxMicros\": %.3f, \"bytesRead\": %d, \"bytesWritten\": %d, \"writeAmplification\": %.3f, "
-                        + "\"diskBytes\": %d, \"rssBytes\": %d}",
+                        + "\"diskBytes\": %d, \"rssBytes\": %d, \"changes\": [%s]}",
                 r.engine(),
                 r.phase(),
                 r.threads(),
                 r.records(),
                 r.operations(),
                 r.seconds(),
+                r.cpuSeconds(),
                 r.operationsPerSecond(),
                 r.latency().p50Micros(),
                 r.latency().p99Micros(),
@@ -36,6 +37,15 @@ public final class JsonReport {
                 r.storage().bytesWritten(),
                 r.storage().writeAmplification(),
                 r.storage().diskBytes(),
-                r.memory().rssPeakBytes());
+                r.memory().rssPeakBytes(),
+                r.changes().stream().map(JsonReport::object).collect(Collectors.joining(", ")));
+    }
+
+    private static String object(PhaseResult.Change change) {
+        return String.format(
+                Locale.ROOT,
+                "{\"seconds\": %.1f, \"what\": \"%s\"}",
+                change.seconds(),
+                change.what().replace("\\", "\\\\").replace("\"", "\\\""));
     }
 }

@@ -36,6 +36,7 @@ final class PageStyle {
             .engine-mvstore { fill: var(--mvstore); stroke: var(--mvstore); background: var(--mvstore); }
             line { stroke-width: 1.5; }
             rect { stroke: none; }
+            .mark { fill: var(--ink); }
             .curve { fill: none; stroke-width: 1.75; }
             """;
 

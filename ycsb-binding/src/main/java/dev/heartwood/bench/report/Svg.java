@@ -12,10 +12,20 @@ final class Svg {
     /** A curve through points (x, y). */
     record Curve(String engine, String label, double[] x, double[] y) {}
 
+    /** What lasted for a time. */
+    record Block(double from, double to, String title) {}
+
+    /** What happened at a time. */
+    record Mark(double at, String title) {}
+
+    /** What lasted and happened with one engine. */
+    record Lane(String engine, String label, List<Block> blocks, List<Mark> marks) {}
+
     /** Values of one engine on a common logarithmic scale, smallest first. */
     record Spread(String engine, String label, double[] values) {}
 
     private static final int WIDTH = 460;
+    private static final int WIDE = 960;
     private static final int LABEL_WIDTH = 118;
     private static final int VALUE_WIDTH = 74;
     private static final int ROW = 26;
@@ -91,6 +101,51 @@ final class Svg {
         return svg.append("</svg>").toString();
     }
 
+    /** Blocks and marks on one axis of time, one row per engine. */
+    static String timeline(List<Lane> lanes, DoubleFunction<String> formatX) {
+        double max = lanes.stream()
+                .flatMap(lane -> lane.blocks().stream())
+                .mapToDouble(Block::to)
+                .max()
+                .orElse(0);
+        if (max == 0) {
+            return "";
+        }
+        double scale = (WIDE - LABEL_WIDTH - 28) / max;
+        StringBuilder svg = open(WIDE, lanes.size() * ROW + CURVE_BOTTOM);
+        for (int tick = 0; tick <= TICKS; tick++) {
+            double x = LABEL_WIDTH + scale * max * tick / TICKS;
+            line(svg, "grid", x, 0, x, lanes.size() * ROW);
+            text(svg, x, lanes.size() * ROW + 15, "middle", formatX.apply(max * tick / TICKS));
+        }
+        for (int i = 0; i < lanes.size(); i++) {
+            Lane lane = lanes.get(i);
+            int y = i * ROW;
+            text(svg, LABEL_WIDTH - 8, y + 17, "end", lane.label());
+            for (Block block : lane.blocks()) {
+                svg.append(String.format(
+                        Locale.ROOT,
+                        "<rect class=\"engine-%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\"><title>%s</title></rect>",
+                        lane.engine(),
+                        LABEL_WIDTH + scale * block.from(),
+                        y + 4,
+                        Math.max(1, scale * (block.to() - block.from()) - 2),
+                        ROW - 8,
+                        block.title()));
+            }
+            for (Mark mark : lane.marks()) {
+                svg.append(String.format(
+                        Locale.ROOT,
+                        "<rect class=\"mark\" x=\"%.1f\" y=\"%d\" width=\"3\" height=\"%d\"><title>%s</title></rect>",
+                        LABEL_WIDTH + scale * mark.at() - 1,
+                        y,
+                        ROW,
+                        mark.title()));
+            }
+        }
+        return svg.append("</svg>").toString();
+    }
+
     /** Curves over time from (0, 0). */
     static String curves(List<Curve> curves, DoubleFunction<String> formatX, DoubleFunction<String> formatY) {
         double maxX = 0;
@@ -141,8 +196,12 @@ final class Svg {
     }
 
     private static StringBuilder open(int height) {
+        return open(WIDTH, height);
+    }
+
+    private static StringBuilder open(int width, int height) {
         return new StringBuilder(String.format(
-                Locale.ROOT, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\">", WIDTH, height, WIDTH));
+                Locale.ROOT, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\">", width, height, width));
     }
 
     private static void text(StringBuilder svg, double x, double y, String anchor, String text) {

@@ -37,7 +37,23 @@ public final class TextReport {
             text.append('\n').append(phase).append('\n');
             append(text, table(comparison.of(phase)));
         }
+        Cycle cycle = new Cycle(comparison);
+        if (!cycle.isEmpty()) {
+            text.append("\nall steps\n");
+            append(text, cycle.table());
+        }
+        appendChanges(text, cycle);
         return text.toString();
+    }
+
+    private static void appendChanges(StringBuilder text, Cycle cycle) {
+        List<Cycle.Change> changes = cycle.changes();
+        if (!changes.isEmpty()) {
+            text.append("\nchanged by themselves\n");
+            append(text, changes.stream()
+                    .map(change -> List.of(change.engine(), Cycle.seconds(change.seconds()) + " s", change.what()))
+                    .toList());
+        }
     }
 
     private List<List<String>> table(List<PhaseResult> results) {

@@ -22,7 +22,7 @@ record Tradeoff(Comparison comparison) {
         if (comparison.engines().size() < 2 || loads.isEmpty()) {
             return List.of();
         }
-        List<PhaseResult> reads = first(r -> r.storage().writeAmplification() == 0);
+        List<PhaseResult> reads = first(r -> r.operations() > 0 && r.storage().writeAmplification() == 0);
         List<PhaseResult> retunings = loads.stream()
                 .map(comparison::retuningAfter)
                 .flatMap(Optional::stream)

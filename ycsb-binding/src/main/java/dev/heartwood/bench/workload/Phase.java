@@ -33,7 +33,9 @@ public enum Phase {
     /** Writes all records into a new store in key order; the other phases' data stays as it was. */
     SEQUENTIAL("sequential", Extent.EVERY_RECORD, new Mix(0, 0, 100, 0, 0), Distribution.UNIFORM),
     /** Writes every record once more, in an order that has nothing to do with that of the load. */
-    OVERWRITE("overwrite", Extent.EVERY_RECORD, new Mix(0, 100, 0, 0, 0), Distribution.UNIFORM);
+    OVERWRITE("overwrite", Extent.EVERY_RECORD, new Mix(0, 100, 0, 0, 0), Distribution.UNIFORM),
+    /** Asks nothing of the store. */
+    IDLE("idle", Extent.TIMED, new Mix(0, 0, 0, 0, 0), Distribution.UNIFORM);
 
     /** When a phase is over. */
     public enum Extent {
@@ -44,7 +46,7 @@ public enum Phase {
     }
 
     /**
-     * Operations in a hundred, by kind.
+     * Operations in a hundred, by kind; all 0 when there are none.
      *
      * @param reads point reads
      * @param updates writes of present records
@@ -55,7 +57,8 @@ public enum Phase {
     public record Mix(int reads, int updates, int inserts, int scans, int readModifyWrites) {
         /** Refuses shares that do not make a hundred. */
         public Mix {
-            if (reads + updates + inserts + scans + readModifyWrites != 100) {
+            int sum = reads + updates + inserts + scans + readModifyWrites;
+            if (sum != 100 && sum != 0) {
                 throw new IllegalArgumentException("shares do not sum to 100");
             }
         }

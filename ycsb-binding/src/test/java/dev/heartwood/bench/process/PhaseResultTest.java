@@ -2,8 +2,10 @@ package dev.heartwood.bench.process;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -17,16 +19,29 @@ class PhaseResultTest {
                 3,
                 4,
                 5.5,
+                6.5,
                 new PhaseResult.Latency(6.25, 7, 8, 9),
                 new PhaseResult.Storage(10, 11, 1.5, 12),
                 new PhaseResult.Memory(13, 14),
                 15,
                 new PhaseResult.Faults(16, 17),
-                new PhaseResult.Series(250, new long[] {1, 2, 3}));
+                new PhaseResult.Series(250, new long[] {1, 2, 3}),
+                List.of(new PhaseResult.Change(1.5, "a = 'ä', b"), new PhaseResult.Change(2, "c@d")));
         PhaseResult read = PhaseResult.parse(result.toLine());
         assertEquals(result.toLine(), read.toLine());
         assertArrayEquals(result.progress().counts(), read.progress().counts());
+        assertEquals(result.changes(), read.changes());
         assertEquals(4 / 5.5, read.operationsPerSecond());
+    }
+
+    @Test
+    void aStepOfACycleKeepsItsPlaceInItsName() {
+        String words = "engine=e phase=read threads=1 records=1 operations=1 seconds=1 cpu=1 p50=0 p99=0 p999=0 max=0 read=0 written=0 "
+                + "amplification=0 disk=0 rss=0 anonymous=0 scanned=0 missing=0 wrong=0 sampleMillis=0 counts= changes=";
+        PhaseResult read = PhaseResult.parse(words);
+        assertEquals("3-read", read.asStep(3).phase());
+        assertTrue(read.asStep(3).isStep() && read.asStep(3).isPhase() && !read.isStep());
+        assertEquals(List.of(), read.changes());
     }
 
     @Test

@@ -14,6 +14,7 @@ import dev.heartwood.bench.engine.Session;
 import dev.heartwood.bench.process.PhaseTask.Checking;
 import dev.heartwood.bench.workload.InsertSequence;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import dev.heartwood.bench.workload.Values;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -32,12 +33,12 @@ class WorkerTest {
             Path.of("nowhere"), RECORDS, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
 
     @ParameterizedTest
-    @EnumSource(mode = Mode.EXCLUDE, names = "SCANLONG")
+    @EnumSource(mode = Mode.EXCLUDE, names = {"SCANLONG", "IDLE"})
     void drivingAllocatesNothing(Phase phase) throws Exception {
         FakeEngine engine = new FakeEngine();
         engine.endsAfter = 2 * WARM_OPERATIONS;
-        PhaseRun run = new PhaseRun(task(phase, engine), 1, 3);
-        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(3600, completed -> {}))
+        PhaseRun run = new PhaseRun(task(Step.of(phase, 3600), engine), 1, 3);
+        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(completed -> {}))
                 .getCause();
         assertEquals(EnoughException.class, cause.getClass(), () -> cause.toString());
         // Compilation and classes met late account for a little; an object per operation would be millions of bytes.
@@ -48,21 +49,21 @@ class WorkerTest {
     void wrongAndMissingValuesAreCounted() throws Exception {
         FakeEngine engine = new FakeEngine();
         engine.flippedEvery = 10;
-        PhaseRun run = new PhaseRun(task(Phase.READ, engine), 2, 3);
-        run.run(0.2, completed -> {});
+        PhaseRun run = new PhaseRun(task(Step.of(Phase.READ, 0.2), engine), 2, 3);
+        run.run(completed -> {});
         assertTrue(
                 run.faults().wrong() > run.completed() / 20 && run.faults().wrong() < run.completed() / 5,
                 run.faults().wrong() + " wrong");
         assertEquals(0, run.faults().missing());
 
         engine.absent = true;
-        run = new PhaseRun(task(Phase.READ, engine), 1, 3);
-        run.run(0.1, completed -> {});
+        run = new PhaseRun(task(Step.of(Phase.READ, 0.1), engine), 1, 3);
+        run.run(completed -> {});
         assertEquals(run.completed(), run.faults().missing());
 
         engine.absent = false;
-        run = new PhaseRun(task(Phase.ABSENT, engine), 1, 3);
-        run.run(0.1, completed -> {});
+        run = new PhaseRun(task(Step.of(Phase.ABSENT, 0.1), engine), 1, 3);
+        run.run(completed -> {});
         assertEquals(run.completed(), run.faults().missing(), "found what should be absent");
     }
 
@@ -70,14 +71,35 @@ class WorkerTest {
     void aFailingOperationEndsThePhaseForAll() {
         FakeEngine engine = new FakeEngine();
         engine.failure = new IllegalStateException("disk on fire");
-        PhaseRun run = new PhaseRun(task(Phase.A, engine), 2, 3);
-        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(3600, completed -> {}))
+        PhaseRun run = new PhaseRun(task(Step.of(Phase.A, 3600), engine), 2, 3);
+        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(completed -> {}))
                 .getCause();
         assertEquals(engine.failure, cause);
     }
 
-    private PhaseTask task(Phase phase, Engine engine) {
-        return new PhaseTask(phase, engine, settings, new InsertSequence(RECORDS), Checking.EVERYTHING);
+    @ParameterizedTest
+    @EnumSource(mode = Mode.INCLUDE, names = {"READ", "SCAN", "A", "OVERWRITE"})
+    void asManyOperationsAsAreAskedForAreDone(Phase phase) throws Exception {
+        for (long operations : new long[] {1, 777, RECORDS + 1}) {
+            PhaseRun run = new PhaseRun(task(new Step(phase, operations, 0), new FakeEngine()), 2, 3);
+            run.run(completed -> {});
+            assertEquals(operations, run.completed());
+            assertEquals(PhaseResult.Faults.NONE, run.faults());
+        }
+    }
+
+    @Test
+    void anIdleStepAsksNothingForItsTime() throws Exception {
+        FakeEngine engine = new FakeEngine();
+        PhaseRun run = new PhaseRun(task(Step.of(Phase.IDLE, 0.2), engine), 2, 3);
+        run.run(completed -> {});
+        assertEquals(0, engine.operations);
+        assertEquals(0, run.completed());
+        assertTrue(run.seconds() >= 0.2, run.seconds() + " s");
+    }
+
+    private PhaseTask task(Step step, Engine engine) {
+        return new PhaseTask(step, engine, settings, new InsertSequence(RECORDS), Checking.EVERYTHING);
     }
 
     /** Ends a phase when enough has been seen. */

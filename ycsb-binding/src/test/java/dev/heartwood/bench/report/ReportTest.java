@@ -31,9 +31,30 @@ class ReportTest {
     @Test
     void thePageIsWellFormed() throws Exception {
         RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", "a <machine>");
-        String page = new HtmlReport(facts, results).page();
+        requireWellFormed(new HtmlReport(facts, results).page());
+    }
+
+    private static void requireWellFormed(String page) throws Exception {
         String asXml = page.replaceFirst("<!doctype html>\\s*", "").replaceAll("<(meta|br)([^>]*)>", "<$1$2/>");
         DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(asXml)));
+    }
+
+    @Test
+    void theStepsOfACycleAreAddedUp() throws Exception {
+        List<PhaseResult> steps = List.of(
+                result("a", "load", 100, 2).asStep(1),
+                result("a", "idle", 0, 0).asStep(2),
+                result("a", "load", 100, 2).asStep(3),
+                result("b", "load", 100, 2).asStep(1),
+                result("b", "idle", 0, 0).asStep(2));
+        String text = new TextReport(steps).text();
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.50 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +1\\.00 .* 1\\.0 +1\\.0 +-")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), steps).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
+        assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
     }
 
     @Test
@@ -69,11 +90,13 @@ class ReportTest {
                 1000,
                 operations,
                 1,
+                1.5,
                 new PhaseResult.Latency(1, 20, 300, 4000),
                 new PhaseResult.Storage(5, 6, amplification, 7),
                 new PhaseResult.Memory(8, 9),
                 0,
                 PhaseResult.Faults.NONE,
-                new PhaseResult.Series(500, new long[] {operations / 2, operations}));
+                new PhaseResult.Series(500, new long[] {operations / 2, operations}),
+                List.of(new PhaseResult.Change(0.5, "a \"b\" < c")));
     }
 }

@@ -1,0 +1,100 @@
+package dev.heartwood.bench.report;
+
+import dev.heartwood.bench.process.PhaseResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** The steps of a cycle as one load: what they took together, and what the engines changed by themselves on the way. */
+record Cycle(Comparison comparison) {
+    /**
+     * A change on the way.
+     *
+     * @param seconds when, from the beginning of the cycle on
+     * @param what what, and why
+     */
+    record Change(String engine, double seconds, String what) {}
+
+    boolean isEmpty() {
+        return comparison.results().stream().noneMatch(PhaseResult::isStep);
+    }
+
+    /** The steps of an engine, in their order. */
+    List<PhaseResult> steps(String engine) {
+        return comparison.results().stream()
+                .filter(r -> r.isStep() && r.engine().equals(engine))
+                .toList();
+    }
+
+    /** How long all steps of an engine took. */
+    double seconds(String engine) {
+        return steps(engine).stream().mapToDouble(PhaseResult::seconds).sum();
+    }
+
+    /** What the engines changed, engine by engine, oldest first. */
+    List<Change> changes() {
+        List<Change> all = new ArrayList<>();
+        for (String engine : comparison.engines()) {
+            double begin = 0;
+            for (PhaseResult step : steps(engine)) {
+                for (PhaseResult.Change change : step.changes()) {
+                    all.add(new Change(engine, begin + change.seconds(), change.what()));
+                }
+                begin += step.seconds();
+            }
+        }
+        return all;
+    }
+
+    /** A table: engine by engine the whole, as a multiple of the fastest too, its processor seconds, and the seconds of each step. */
+    List<List<String>> table() {
+        List<List<String>> rows = new ArrayList<>();
+        List<String> header = new ArrayList<>(List.of("engine", "seconds", "× fastest", "processor", "read", "written", "disk"));
+        header.addAll(comparison.phases());
+        rows.add(header);
+        double fastest = comparison.engines().stream().mapToDouble(this::seconds).min().orElse(0);
+        for (String engine : comparison.engines()) {
+            List<PhaseResult> steps = steps(engine);
+            List<String> row = new ArrayList<>(List.of(
+                    engine,
+                    seconds(seconds(engine)),
+                    Numbers.ratio(seconds(engine) / fastest),
+                    seconds(steps.stream().mapToDouble(PhaseResult::cpuSeconds).sum()),
+                    Numbers.bytes(steps.stream().mapToDouble(r -> r.storage().bytesRead()).sum()),
+                    Numbers.bytes(steps.stream().mapToDouble(r -> r.storage().bytesWritten()).sum()),
+                    steps.isEmpty() ? "-" : Numbers.bytes(steps.getLast().storage().diskBytes())));
+            for (String phase : comparison.phases()) {
+                row.add(steps.stream()
+                        .filter(r -> r.phase().equals(phase))
+                        .findFirst()
+                        .map(r -> seconds(r.seconds()))
+                        .orElse("-"));
+            }
+            rows.add(row);
+        }
+        return rows;
+    }
+
+    /** Engine by engine the steps, each as long as it took, and where the engine changed something. */
+    String timeline() {
+        List<Svg.Lane> lanes = new ArrayList<>();
+        for (String engine : comparison.engines()) {
+            List<Svg.Block> blocks = new ArrayList<>();
+            double begin = 0;
+            for (PhaseResult step : steps(engine)) {
+                String title = step.phase() + ", " + seconds(step.seconds()) + " s";
+                blocks.add(new Svg.Block(begin, begin += step.seconds(), title));
+            }
+            List<Svg.Mark> marks = changes().stream()
+                    .filter(change -> change.engine().equals(engine))
+                    .map(change -> new Svg.Mark(change.seconds(), HtmlReport.escape(change.what())))
+                    .toList();
+            lanes.add(new Svg.Lane(engine, HtmlReport.escape(engine), blocks, marks));
+        }
+        return Svg.timeline(lanes, x -> String.format(Locale.ROOT, "%.0f s", x));
+    }
+
+    static String seconds(double seconds) {
+        return String.format(Locale.ROOT, "%.1f", seconds);
+    }
+}
