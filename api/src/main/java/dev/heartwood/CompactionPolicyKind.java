@@ -24,7 +24,7 @@ public enum CompactionPolicyKind {
      *   <li>When nothing was asked of the store for five seconds, what merges free is freed.
      * </ul>
      *
-     * <p>A change takes three seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,
+     * <p>A change takes two seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,
      * with each change that is taken back soon. Over any long time there is no more than about one change in thirty seconds of each kind,
      * however the load varies. The listener is told of each: {@link StoreListener#policyChange}. No call waits for a decision.
      */

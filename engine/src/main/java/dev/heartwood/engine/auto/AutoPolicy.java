@@ -150,10 +150,21 @@ public final class AutoPolicy {
 
     /** What scans are spared in an interval when a part is eager. */
     private double saved(NodesPart nodes) {
+        boolean isQuiet = isQuiet();
+        double leavesScanned = isQuiet ? mix.leavesScannedAgain() : mix.leavesScanned();
+        double entriesScanned = isQuiet ? mix.entriesScannedAgain() : mix.entriesScanned();
         double all = leaves.cost.lazyRuns() + inner.cost.lazyRuns();
         double spared = nodes.cost.spared();
-        return spared * mix.leavesScanned() * (BYTES_PER_RUN + mix.readsPerRun() * BYTES_PER_READ)
-                + (all == 0 ? 0 : spared / all) * mix.entriesScanned() * BYTES_PER_ENTRY;
+        return spared * leavesScanned * (BYTES_PER_RUN + mix.readsPerRun() * BYTES_PER_READ)
+                + (all == 0 ? 0 : spared / all) * entriesScanned * BYTES_PER_ENTRY;
+    }
+
+    /**
+     * Whether so little is written that what it costs eager leaves for as long as scans are remembered is less than to merge them once:
+     * then it pays to have them ready for scans that come again. Otherwise that can wait until they do.
+     */
+    private boolean isQuiet() {
+        return WorkloadMix.LONG * paid(leaves) < heat.bytes(Span.ALL);
     }
 
     /** Bytes that a part of the tree holds for some keys. */

@@ -7,7 +7,7 @@ package dev.heartwood.engine.auto;
  */
 final class Damping {
     /** Intervals on end for which a change must have been wanted. */
-    static final int PATIENCE = 3;
+    static final int PATIENCE = 2;
 
     /** Intervals between two changes, at least and at most. */
     static final int DWELL_MIN = 10;

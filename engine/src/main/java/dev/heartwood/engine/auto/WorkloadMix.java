@@ -3,7 +3,8 @@ package dev.heartwood.engine.auto;
 /** The load of a store as it has been for some seconds, and for some minutes. Belongs to one thread at a time. */
 final class WorkloadMix {
     private static final int SOON = 3;
-    private static final int LONG = 100;
+    /** Intervals in which scans are remembered. */
+    static final int LONG = 100;
 
     /** The share of the scans of the last minutes that is taken to come again. */
     private static final double AGAIN_SHARE = 0.5;
@@ -51,13 +52,23 @@ final class WorkloadMix {
         return misses.value();
     }
 
-    /** Leaves opened by cursors in an interval, as they are now, or as some of those of the last minutes will be again. */
+    /** Leaves opened by cursors in an interval as they are now. */
     double leavesScanned() {
+        return now.leaves.value();
+    }
+
+    /** Entries moved on from by cursors in an interval as they are now. */
+    double entriesScanned() {
+        return now.entries.value();
+    }
+
+    /** Leaves opened by cursors in an interval, as they are now, or as some of those of the last minutes will be again. */
+    double leavesScannedAgain() {
         return Math.max(now.leaves.value(), AGAIN_SHARE * lately.leaves.value());
     }
 
     /** Entries moved on from by cursors in an interval, likewise. */
-    double entriesScanned() {
+    double entriesScannedAgain() {
         return Math.max(now.entries.value(), AGAIN_SHARE * lately.entries.value());
     }
 

@@ -156,6 +156,21 @@ class AutoPolicyTest {
         }
     }
 
+    /** However much scans were spared: leaves are made ready for them again once the writes are over, and not all the while. */
+    @Test
+    void scansThatAreOverDoNotMakeWritesDearer() {
+        Simulation store = new Simulation();
+        store.run(60, Second.SCANS);
+        assertTrue(store.leavesEager);
+        Second writes = new Second(3, 0, 0, 0);
+        store.run(10, writes);
+        assertFalse(store.leavesEager || store.innerEager, store.decisions.toString());
+        store.run(60, writes);
+        assertFalse(store.leavesEager || store.innerEager, store.decisions.toString());
+        store.run(60, Second.IDLE);
+        assertTrue(store.leavesEager, store.decisions.toString());
+    }
+
     @Test
     void onlyKeysThatAreScannedAreMergedEagerly() {
         Simulation store = new Simulation();
