@@ -18,7 +18,8 @@ public final class JsonReport {
         return String.format(
                 Locale.ROOT,
                 "{\"engine\": \"%s\", \"phase\": \"%s\", \"threads\": %d, \"records\": %d, \"ops\": %d, "
-                        + "\"seconds\": %.3f, \"cpuSeconds\": %.2f, \"opsPerSecond\": %.1f, \"p50Micros\": %.3f, \"p99Micros\": %.3f, \"p999Micros\": %.3f, "
+                        + "\"seconds\": %.3f, \"cpuSeconds\": %.2f, \"opsPerSecond\": %.1f, "
+                        + "\"p50Micros\": %.3f, \"p99Micros\": %.3f, \"p999Micros\": %.3f, "
                         + "\"maxMicros\": %.3f, \"bytesRead\": %d, \"bytesWritten\": %d, \"writeAmplification\": %.3f, "
                         + "\"diskBytes\": %d, \"rssBytes\": %d, \"changes\": [%s]}",
                 r.engine(),

@@ -50,9 +50,9 @@ public final class TextReport {
         List<Cycle.Change> changes = cycle.changes();
         if (!changes.isEmpty()) {
             text.append("\nchanged by themselves\n");
-            append(text, changes.stream()
-                    .map(change -> List.of(change.engine(), Cycle.seconds(change.seconds()) + " s", change.what()))
-                    .toList());
+            for (Cycle.Change change : changes) {
+                text.append(String.format(Locale.ROOT, "%-14s %7.1f s  %s%n", change.engine(), change.seconds(), change.what()));
+            }
         }
     }
 
