@@ -16,9 +16,10 @@ public enum CompactionPolicyKind {
      * and how many entries they showed, pages that reads missed, what the background owes. It begins with {@link #SIZE_TIERED} everywhere.
      *
      * <ul>
-     *   <li>The leaves, the nodes above them, or both go over to {@link #LEVEL_TIERED} when what scans would be spared is worth more than
-     *       the bytes that are written for it, and what has to be merged first is earned again within half a minute. When scans keep to a
-     *       part of the keys, only the nodes of that part do. They go back when the bytes written are worth more.
+     *   <li>The leaves go over to {@link #LAZY_LEVELING}, and nodes above them to {@link #LEVEL_TIERED}, when what scans would be
+     *       spared is worth more than the bytes that are written for it, and what has to be merged first is earned again within half
+     *       a minute. When scans keep to a part of the keys, only the nodes of that part do. They go back when the bytes written are
+     *       worth more.
      *   <li>The checkpoint distance becomes as many memtables as half of the page cache holds while there are writes and few reads that
      *       miss the cache, and again what was asked for when such reads cost more.
      *   <li>When nothing was asked of the store for five seconds, what merges free is freed.

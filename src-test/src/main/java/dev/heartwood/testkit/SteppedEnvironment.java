@@ -69,6 +69,11 @@ public final class SteppedEnvironment implements AutoCloseable {
         finish();
     }
 
+    /** From now on time passes by {@link #passTime} alone, so that a second is as much as the driver of a test says. */
+    public void holdTime() {
+        workers.holdTime();
+    }
+
     @Override
     public void close() {
         environment.close();

@@ -20,6 +20,7 @@ public final class SteppedWorkers implements Workers {
     private final int count;
     private final List<Task> queued = new ArrayList<>();
     private final List<Task> delayed = new ArrayList<>();
+    private boolean timeHeld;
     private boolean closed;
 
     /** As many workers as {@code count} says to the engine; the order of tasks follows from the seed. */
@@ -49,6 +50,11 @@ public final class SteppedWorkers implements Workers {
         delayed.clear();
     }
 
+    /** From now on time passes by {@link #passTime} alone, however many tasks are run meanwhile. */
+    public void holdTime() {
+        timeHeld = true;
+    }
+
     /** Tasks that wait to be run. */
     public int queued() {
         return queued.size();
@@ -60,7 +66,7 @@ public final class SteppedWorkers implements Workers {
         if (queued.isEmpty()) {
             return false;
         }
-        if (!delayed.isEmpty() && random.nextInt(DELAY_TASKS) == 0) {
+        if (!timeHeld && !delayed.isEmpty() && random.nextInt(DELAY_TASKS) == 0) {
             passTime();
         }
         int chosen = random.nextInt(queued.size());

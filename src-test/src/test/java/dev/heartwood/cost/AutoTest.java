@@ -121,7 +121,7 @@ class AutoTest {
     }
 
     private boolean isEager(Part part) {
-        return last(part) != null && last(part).to().equals("LEVEL_TIERED");
+        return last(part) != null && !last(part).to().equals("SIZE_TIERED");
     }
 
     private PolicyChange last(Part part) {

@@ -25,7 +25,7 @@ public final class AutoPolicy {
     /** Bytes that eager leaves merge for each byte written, beyond what lazy ones do; and nodes above. */
     private static final double LEAF_WRITES = 2;
 
-    private static final double INNER_WRITES = 1;
+    private static final double INNER_WRITES = 3;
 
     /** What a core merges while a scan looks into a run more, waits for a read more, or finds the next of an entry among a run more. */
     private static final double BYTES_PER_RUN = 512;
@@ -57,8 +57,8 @@ public final class AutoPolicy {
 
     private final WorkloadMix mix = new WorkloadMix();
     private final ScanHeat heat = new ScanHeat();
-    private final NodesPart leaves = new NodesPart(Part.LEAVES, EAGER_LEAF_RUNS, LEAF_WRITES);
-    private final NodesPart inner = new NodesPart(Part.INNER_NODES, EAGER_INNER_RUNS, INNER_WRITES);
+    private final NodesPart leaves = new NodesPart(Part.LEAVES, CompactionPolicyKind.LAZY_LEVELING, EAGER_LEAF_RUNS, LEAF_WRITES);
+    private final NodesPart inner = new NodesPart(Part.INNER_NODES, CompactionPolicyKind.LEVEL_TIERED, EAGER_INNER_RUNS, INNER_WRITES);
     private final Damping spanDamping = new Damping();
     private final Damping distanceDamping = new Damping();
     private final long memtableBytes;
@@ -73,15 +73,21 @@ public final class AutoPolicy {
     /** Leaves, or the nodes above them. */
     private static final class NodesPart {
         private final Part part;
+        private final CompactionPolicyKind eagerPolicy;
         private final ScanCost cost;
         private final double writes;
         private final Damping damping = new Damping();
         private boolean eager;
 
-        NodesPart(Part part, double eagerRuns, double writes) {
+        NodesPart(Part part, CompactionPolicyKind eagerPolicy, double eagerRuns, double writes) {
             this.part = part;
+            this.eagerPolicy = eagerPolicy;
             this.cost = new ScanCost(eagerRuns);
             this.writes = writes;
+        }
+
+        CompactionPolicyKind policy(boolean isEager) {
+            return isEager ? eagerPolicy : CompactionPolicyKind.SIZE_TIERED;
         }
     }
 
@@ -141,11 +147,13 @@ public final class AutoPolicy {
                         bytes(paid(nodes)),
                         bytes(held(nodes, span)));
         decisions.add(new Decision(
-                nodes.part, span, nodes.eager, 0, policy(!nodes.eager), policy(nodes.eager), reason));
-    }
-
-    private static String policy(boolean eager) {
-        return (eager ? CompactionPolicyKind.LEVEL_TIERED : CompactionPolicyKind.SIZE_TIERED).name();
+                nodes.part,
+                span,
+                nodes.eager ? nodes.eagerPolicy : null,
+                0,
+                nodes.policy(!nodes.eager).name(),
+                nodes.policy(nodes.eager).name(),
+                reason));
     }
 
     /** What scans are spared in an interval when a part is eager. */
@@ -226,7 +234,13 @@ public final class AutoPolicy {
         for (NodesPart nodes : List.of(leaves, inner)) {
             if (nodes.eager) {
                 decisions.add(new Decision(
-                        nodes.part, span, true, 0, policy(true) + " of " + before, policy(true), reason));
+                        nodes.part,
+                        span,
+                        nodes.eagerPolicy,
+                        0,
+                        nodes.eagerPolicy + " of " + before,
+                        nodes.eagerPolicy.name(),
+                        reason));
             }
         }
     }
@@ -245,7 +259,7 @@ public final class AutoPolicy {
         decisions.add(new Decision(
                 Part.CHECKPOINT_DISTANCE,
                 Span.ALL,
-                false,
+                null,
                 after,
                 Integer.toString(before),
                 Integer.toString(after),

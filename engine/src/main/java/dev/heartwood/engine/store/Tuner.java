@@ -179,7 +179,7 @@ final class Tuner {
     private void apply(Decision decision, Heights heights) {
         trunk.changePolicy(Span.ALL, heights, null);
         if (decision.isEager()) {
-            trunk.changePolicy(decision.span(), heights, TrunkPolicies.LEVEL_TIERED);
+            trunk.changePolicy(decision.span(), heights, TrunkPolicies.of(decision.eager()));
         }
         epochs.reclaim();
         background.policyChanged();
@@ -187,7 +187,7 @@ final class Tuner {
 
     /** New roots have no policy of their own. */
     private void applyAgain() {
-        if (inner != null && inner.isEager() && trunk.changePolicy(inner.span(), INNER, TrunkPolicies.LEVEL_TIERED)) {
+        if (inner != null && inner.isEager() && trunk.changePolicy(inner.span(), INNER, TrunkPolicies.of(inner.eager()))) {
             epochs.reclaim();
         }
     }

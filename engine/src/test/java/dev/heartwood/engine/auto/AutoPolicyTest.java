@@ -275,7 +275,8 @@ class AutoPolicyTest {
                 Part.INNER_NODES, "scans look into 10.0 runs at a leaf while lazy and 3.0 while eager");
         for (Decision decision : store.decisions) {
             assertEquals("SIZE_TIERED", decision.from());
-            assertEquals("LEVEL_TIERED", decision.to());
+            assertEquals(decision.part() == Part.LEAVES ? "LAZY_LEVELING" : "LEVEL_TIERED", decision.to());
+            assertEquals(decision.to(), decision.eager().name());
             assertTrue(decision.reason().contains(reasons.get(decision.part())), decision.reason());
         }
         assertEquals(2, store.decisions.size());
