@@ -22,7 +22,7 @@ public final class AutoPolicy {
     /** Intervals in which scans must have been spared what has to be merged for them first. */
     private static final int PAYBACK_INTERVALS = 30;
 
-    /** Bytes that eager leaves merge for each byte written, beyond what lazy ones do; and nodes above. */
+    /** Bytes that merges of eager leaves read and write for each byte written, beyond those of lazy ones; and nodes above. */
     private static final double LEAF_WRITES = 2;
 
     private static final double INNER_WRITES = 3;
