@@ -48,6 +48,16 @@ public interface Cursor extends AutoCloseable {
     /** As {@link #seekBackwards(byte[])}. */
     boolean seekBackwards(MemorySegment key);
 
+    /**
+     * Confines the cursor to those keys of its range that are {@code group} followed by {@link StoreOptions#groupSuffixBytes} bytes, and puts it
+     * before the first of them: {@link #last}, seeks and all other moves stay among them, until another group is entered. Meant for
+     * groups of few keys, of which there may be none: it reads only where the store's filters say that the group has some.
+     *
+     * @param group at least one byte
+     * @throws UnsupportedOperationException when the store has no groups
+     */
+    void enterGroup(byte[] group);
+
     /** Whether the cursor stands on an entry. */
     boolean valid();
 

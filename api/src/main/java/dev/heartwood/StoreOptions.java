@@ -6,8 +6,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Immutable options of a store. Thread-safe. All may differ from one open of a store to the next, except the order of keys, and the
- * merge operator's name once there is one. {@link #toString} prints them and {@link #parse} reads them back, except the merge operator and the compaction
+ * Immutable options of a store. Thread-safe. All may differ from one open of a store to the next, except the order and the
+ * groups of keys, and the merge operator's name once there is one. {@link #toString} prints them and {@link #parse} reads them back, except the merge operator and the compaction
  * filter, which are code: of them the text holds the name.
  */
 public final class StoreOptions {
@@ -115,6 +115,17 @@ public final class StoreOptions {
     /** What orders the keys; it cannot change over the life of a store. Default {@link KeyOrder#SORTED}. */
     public KeyOrder keyOrder() {
         return values.keyOrder;
+    }
+
+    /**
+     * How many bytes at the end of a key tell it from the others of its group; a key that has no more is a group of its own. With {@link
+     * Cursor#enterGroup} the keys of a group are read from where the tree's filters say that there are some, instead of from every run.
+     * The filters know groups instead of keys then, which costs point reads of absent keys of a group that is there, and what is
+     * estimated for {@link #spaceAmplificationTarget} is too much. Default 0, which makes no groups, to 1,024; it cannot change over the life of
+     * a store. Not with {@link KeyOrder#HASHED}.
+     */
+    public int groupSuffixBytes() {
+        return values.groupSuffixBytes;
     }
 
     /** How lazily the tree merges. Default {@link CompactionPolicyKind#SIZE_TIERED}. */
@@ -229,6 +240,7 @@ public final class StoreOptions {
         map.put("memtable", values.memtable.toString());
         map.put("fanout", Integer.toString(values.fanout));
         map.put("keyOrder", values.keyOrder.name());
+        map.put("groupSuffixBytes", Integer.toString(values.groupSuffixBytes));
         map.put("policy", values.policy.name());
         map.put("checkpointDistance", Integer.toString(values.checkpointDistance));
         map.put("spaceAmplificationTarget", Double.toString(values.spaceAmplificationTarget));
@@ -279,6 +291,7 @@ public final class StoreOptions {
         private ByteSize memtable = new ByteSize(0);
         private int fanout = 8;
         private KeyOrder keyOrder = KeyOrder.SORTED;
+        private int groupSuffixBytes;
         private CompactionPolicyKind policy = CompactionPolicyKind.SIZE_TIERED;
         private int checkpointDistance = 4;
         private double spaceAmplificationTarget = 1.2;
@@ -303,6 +316,7 @@ public final class StoreOptions {
             memtable = other.memtable;
             fanout = other.fanout;
             keyOrder = other.keyOrder;
+            groupSuffixBytes = other.groupSuffixBytes;
             policy = other.policy;
             checkpointDistance = other.checkpointDistance;
             spaceAmplificationTarget = other.spaceAmplificationTarget;
@@ -382,6 +396,12 @@ public final class StoreOptions {
             return this;
         }
 
+        /** See {@link StoreOptions#groupSuffixBytes()}. */
+        public Builder groupSuffixBytes(int groupSuffixBytes) {
+            this.groupSuffixBytes = within("groupSuffixBytes", groupSuffixBytes, 0, 1024);
+            return this;
+        }
+
         /** See {@link StoreOptions#policy()}. */
         public Builder policy(CompactionPolicyKind policy) {
             this.policy = Objects.requireNonNull(policy, "policy");
@@ -455,6 +475,7 @@ public final class StoreOptions {
                 case "memtable" -> memtable(ByteSize.parse(value));
                 case "fanout" -> fanout(number(name, value));
                 case "keyOrder" -> keyOrder(constant(KeyOrder.class, name, value));
+                case "groupSuffixBytes" -> groupSuffixBytes(number(name, value));
                 case "policy" -> policy(constant(CompactionPolicyKind.class, name, value));
                 case "checkpointDistance" -> checkpointDistance(number(name, value));
                 case "spaceAmplificationTarget" -> spaceAmplificationTarget(decimal(name, value));
@@ -472,8 +493,15 @@ public final class StoreOptions {
             };
         }
 
-        /** The options as they stand. */
+        /**
+         * The options as they stand.
+         *
+         * @throws IllegalArgumentException when two of them contradict each other
+         */
         public StoreOptions build() {
+            if (groupSuffixBytes > 0 && keyOrder == KeyOrder.HASHED) {
+                throw new IllegalArgumentException("groupSuffixBytes " + groupSuffixBytes + " needs keys in order");
+            }
             return new StoreOptions(this);
         }
 

@@ -19,6 +19,7 @@ public final class OptionMatrix {
     private static final ByteSize[] DISKS_MAX = {new ByteSize(0), ByteSize.mib(512)};
     private static final ByteSize[] SCRUBBED_PER_SECOND = {new ByteSize(0), ByteSize.mib(1), ByteSize.mib(64)};
 
+    private static final int GROUP_SUFFIX_BYTES = 2;
     private static final double[] SPACE_TARGETS = {1.05, 1.2, 1.2, 2, 100};
 
     private final StoreOptions shape;
@@ -31,7 +32,13 @@ public final class OptionMatrix {
                 .freeSpace(pick(StoreOptions.FreeSpace.values(), random))
                 .mergeOperator(new TailMergeOperator())
                 .keyOrder(keyOrder(seed))
+                .groupSuffixBytes(groupSuffixBytes(seed))
                 .build();
+    }
+
+    /** The groups of keys that go with a seed: every other of those with ordered keys has some. */
+    private static int groupSuffixBytes(long seed) {
+        return (seed & 3) == 3 ? GROUP_SUFFIX_BYTES : 0;
     }
 
     /** The order of keys that goes with a seed: every other is unordered, so that a few cases have both. */

@@ -97,6 +97,11 @@ final class TreeCursor implements Cursor {
     }
 
     @Override
+    public void enterGroup(byte[] group) {
+        throw new UnsupportedOperationException("the model has no groups");
+    }
+
+    @Override
     public boolean valid() {
         return entry != null;
     }

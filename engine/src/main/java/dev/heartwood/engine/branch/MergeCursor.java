@@ -87,6 +87,16 @@ public final class MergeCursor implements LargeValueCursor {
         for (int i = 0; i < count && count > 1; i++) {
             reads += sources[i].seekAhead(key, length) ? 1 : 0;
         }
+        seekSources(key, length);
+    }
+
+    /** As {@link #seek}, one source after the other. */
+    public void seekInTurn(long key, int length) {
+        reads = 0;
+        seekSources(key, length);
+    }
+
+    private void seekSources(long key, int length) {
         for (EntryCursor source : sources) {
             source.seek(key, length);
         }

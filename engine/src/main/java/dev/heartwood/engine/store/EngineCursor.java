@@ -5,6 +5,8 @@ import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.trunk.TreeCursor;
 import java.lang.foreign.MemorySegment;
@@ -31,11 +33,18 @@ final class EngineCursor implements Cursor {
         LOST
     }
 
+    private static final int ANY = -1;
+
     private final EngineStore store;
     private final SnapshotState state;
     private final TreeCursor entries;
-    private final byte[] from;
-    private final byte[] to;
+    private final byte[] rangeFrom;
+    private final byte[] rangeTo;
+    // The bounds of the range, or of the group that was entered within it.
+    private byte[] from;
+    private byte[] to;
+    /** The length of the keys to be shown; {@link #ANY} for all. */
+    private int lengthShown = ANY;
     private Position position = Position.BEFORE_FIRST;
     // The stored form of the current key, and the key when somebody has asked for it in a store whose form is another.
     private byte[] key = new byte[64];
@@ -50,8 +59,10 @@ final class EngineCursor implements Cursor {
         this.store = store;
         this.state = state;
         this.entries = entries;
-        this.from = range.from();
-        this.to = range.to();
+        this.rangeFrom = range.from();
+        this.rangeTo = range.to();
+        this.from = rangeFrom;
+        this.to = rangeTo;
     }
 
     @Override
@@ -162,6 +173,38 @@ final class EngineCursor implements Cursor {
         return seekBackwards(target.toArray(java.lang.foreign.ValueLayout.JAVA_BYTE));
     }
 
+    @Override
+    public void enterGroup(byte[] group) {
+        Operation operation = enter();
+        try {
+            int suffixBytes = store.groupSuffixBytes();
+            if (suffixBytes == 0) {
+                throw new UnsupportedOperationException("the store was made with groupSuffixBytes 0");
+            }
+            if (group.length == 0) {
+                throw new IllegalArgumentException("a group without a byte");
+            }
+            store.require(operation, group.length);
+            // Any suffix will do for the hash; none is copied.
+            long hash = KeyHasher.hash(operation.copy(group), group.length);
+            position = Position.LOST;
+            KeyRange keys = KeyRange.prefix(group);
+            Span span = new Span(keys.from(), keys.to());
+            entries.enterGroup(hash, span);
+            from = Keys.laterFrom(rangeFrom, span.from());
+            to = Keys.earlierTo(rangeTo, span.to());
+            lengthShown = group.length + suffixBytes;
+            position = Position.BEFORE_FIRST;
+        } finally {
+            operation.end();
+        }
+    }
+
+    /** Whether what the tree cursor stands on is within the group that was entered; there may be longer and shorter keys between. */
+    private boolean isShown() {
+        return lengthShown == ANY || entries.keyLength() == lengthShown;
+    }
+
     /** Where the cursor stood; until the move has ended it stands nowhere. */
     private Position depart() {
         Position left = position;
@@ -217,7 +260,7 @@ final class EngineCursor implements Cursor {
             if (to != null && Memory.compare(entries.keyAddress(), entries.keyLength(), to) >= 0) {
                 break;
             }
-            if (entries.sequence() > state.sequence()) {
+            if (entries.sequence() > state.sequence() || !isShown()) {
                 entries.next();
                 continue;
             }
@@ -247,7 +290,9 @@ final class EngineCursor implements Cursor {
             if (from != null && Memory.compare(entries.keyAddress(), entries.keyLength(), from) < 0) {
                 break;
             }
-            if (showKeyBackwards()) {
+            if (!isShown()) {
+                entries.previous();
+            } else if (showKeyBackwards()) {
                 position = Position.ON_BACKWARDS;
                 return;
             }

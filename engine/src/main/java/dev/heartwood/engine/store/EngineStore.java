@@ -106,6 +106,11 @@ final class EngineStore implements KeyValueStore {
         return form;
     }
 
+    /** {@link StoreOptions#groupSuffixBytes}. */
+    int groupSuffixBytes() {
+        return options.groupSuffixBytes();
+    }
+
     /** Copies a key to the call's scratch, in its stored form. */
     private long storedKey(Operation operation, byte[] key) {
         long address = operation.copy(key);

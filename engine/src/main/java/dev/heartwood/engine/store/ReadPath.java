@@ -99,7 +99,8 @@ final class ReadPath {
 
     private boolean findInTree(
             FoundEntry found, TrunkVersion version, long hash, long keyAddress, int keyLength, long snapshot) {
-        return TreeReader.find(storage, trunk, version, hash, keyAddress, keyLength, snapshot, found);
+        long filterHash = storage.hasGroups() ? storage.filterHash(keyAddress, keyLength) : hash;
+        return TreeReader.find(storage, trunk, version, filterHash, keyAddress, keyLength, snapshot, found);
     }
 
     Trunk trunk() {

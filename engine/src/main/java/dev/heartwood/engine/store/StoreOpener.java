@@ -53,7 +53,7 @@ final class StoreOpener {
     private static final long IDS_PER_SESSION = 1L << 24;
 
     /** Options that belong to the stored bytes and cannot change. */
-    private static final List<String> FIXED = List.of("mergeOperator", "keyOrder");
+    private static final List<String> FIXED = List.of("mergeOperator", "keyOrder", "groupSuffixBytes");
 
     private final EngineEnvironment environment;
     private final Storage files;
@@ -180,11 +180,13 @@ final class StoreOpener {
                 environment.buffers(),
                 environment.mergeBuffers(),
                 environment.epochs(),
-                options.freeSpace() == FreeSpace.RETURN ? FreedExtents.DISCARDED : FreedExtents.KEPT);
+                options.freeSpace() == FreeSpace.RETURN ? FreedExtents.DISCARDED : FreedExtents.KEPT,
+                options.groupSuffixBytes());
         opened.push(storage::close);
         long memtableBytes = environment.memtableBytes(options);
         KeyForm form = KeyForm.of(options.keyOrder());
-        TreeShape shape = form.shape(options.fanout(), memtableBytes);
+        TreeShape shapeOfKeys = form.shape(options.fanout(), memtableBytes);
+        TreeShape shape = options.groupSuffixBytes() == 0 ? shapeOfKeys : shapeOfKeys.withGroups();
         TrunkPolicies policy = TrunkPolicies.of(options.policy());
         TrunkImages images = new TrunkImages(storage);
         TrunkImages.Found root = new TrunkImages.Found(

@@ -47,7 +47,7 @@ public final class MemtablePacker {
         }
         Bundle bundle = null;
         try (EntryCursor entries = memtable.sealedCursor();
-                RunWriter writer = new RunWriter(storage, trunk.newId(), WriteMode.CACHED, Long.MAX_VALUE)) {
+                RunWriter writer = RunWriter.withKeyHashes(storage, trunk.newId(), WriteMode.CACHED)) {
             new VersionCollapser(snapshots.get(), false, operator, (CompactionFilter) null, trunk.events())
                     .run(entries, writer, scratch);
             bundle = bundle(writer);
@@ -61,7 +61,7 @@ public final class MemtablePacker {
         if (writer.fingerprints() == null) {
             throw new InsufficientMemoryException("no memory for the fingerprints of a memtable");
         }
-        beforeIncorporation.accept(writer.fingerprints());
+        beforeIncorporation.accept(writer.keyHashes());
         Run run = writer.finish();
         if (run == null) {
             return null;

@@ -6,7 +6,6 @@ import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.filter.WriteMode;
-import dev.heartwood.engine.os.KeyHasher;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -120,7 +119,7 @@ final class MergedMaplet {
         FingerprintBuffer again = new FingerprintBuffer(storage.mergeBuffers(), MergeMemory.fingerprintBytesMax(storage));
         try (BranchCursor entries = BranchCursor.streaming(input.run().branch(), input.activeRanges(plan))) {
             for (entries.seekFirst(); entries.valid(); entries.next()) {
-                again.add(KeyHasher.hash(entries.keyAddress(), entries.keyLength()));
+                again.add(storage.filterHash(entries.keyAddress(), entries.keyLength()));
             }
             return again;
         } catch (RuntimeException | Error e) {

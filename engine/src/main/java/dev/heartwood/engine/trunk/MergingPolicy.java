@@ -138,10 +138,13 @@ abstract class MergingPolicy implements CompactionPolicy {
         return looks * BYTES_PER_SPARED_RUN + reads * BYTES_PER_SPARED_READ > NodeMeasure.bytes(node, span);
     }
 
-    /** Whether runs of a leaf hold the same keys too often; versions that one run has are all still seen by somebody. */
-    private static boolean isMostlySuperseded(TrunkNode leaf, int live, Urge urge) {
+    /**
+     * Whether runs of a leaf hold the same keys too often; versions that one run has are all still seen by somebody. Filters that know
+     * groups do not tell.
+     */
+    private boolean isMostlySuperseded(TrunkNode leaf, int live, Urge urge) {
         double most = urge == Urge.SETTLING ? SUPERSEDED_SHARE_SETTLED : SUPERSEDED_SHARE_MAX;
-        return live > 1 && NodeMeasure.supersededShare(leaf) > most;
+        return live > 1 && shape.spread() != KeySpread.GROUPED && NodeMeasure.supersededShare(leaf) > most;
     }
 
     /** Whether most of what a leaf's filters name lies in other leaves, with which it shares the runs since they were one. */

@@ -20,6 +20,8 @@ final class RunWriter implements EntrySink, AutoCloseable {
     private final TreeStorage storage;
     private final BranchWriter branch;
     private final FingerprintBuffer fingerprints;
+    /** Null when they are the same as the fingerprints, or not asked for. */
+    private final FingerprintBuffer keyHashes;
     private boolean hasFingerprints = true;
     private final KeySample.Builder sample = new KeySample.Builder();
     private long bytes;
@@ -27,7 +29,19 @@ final class RunWriter implements EntrySink, AutoCloseable {
 
     /** @param fingerprintBytesMax when the fingerprints would take more, or memory runs out, they are given up */
     RunWriter(TreeStorage storage, long id, WriteMode mode, long fingerprintBytesMax) {
+        this(storage, id, mode, fingerprintBytesMax, null);
+    }
+
+    /** A writer whose {@link #keyHashes} will be asked for. */
+    static RunWriter withKeyHashes(TreeStorage storage, long id, WriteMode mode) {
+        FingerprintBuffer keyHashes = storage.hasGroups() ? new FingerprintBuffer(storage.mergeBuffers()) : null;
+        return new RunWriter(storage, id, mode, Long.MAX_VALUE, keyHashes);
+    }
+
+    private RunWriter(
+            TreeStorage storage, long id, WriteMode mode, long fingerprintBytesMax, FingerprintBuffer keyHashes) {
         this.storage = storage;
+        this.keyHashes = keyHashes;
         this.fingerprints = new FingerprintBuffer(storage.mergeBuffers(), fingerprintBytesMax);
         this.branch = new BranchWriter(storage.branches(), id, mode);
     }
@@ -67,17 +81,27 @@ final class RunWriter implements EntrySink, AutoCloseable {
     private void note(long key, int keyLength, int valueLength) {
         bytes += (long) keyLength + valueLength;
         if (hasFingerprints) {
-            addFingerprint(KeyHasher.hash(key, keyLength));
+            addFingerprints(key, keyLength);
         }
         sample.add(key, keyLength, (long) keyLength + valueLength);
     }
 
-    private void addFingerprint(long hash) {
+    private void addFingerprints(long key, int keyLength) {
         try {
-            fingerprints.add(hash);
+            fingerprints.add(storage.filterHash(key, keyLength));
+            if (keyHashes != null) {
+                keyHashes.add(KeyHasher.hash(key, keyLength));
+            }
         } catch (InsufficientMemoryException e) {
             hasFingerprints = false;
-            fingerprints.close();
+            closeFingerprints();
+        }
+    }
+
+    private void closeFingerprints() {
+        fingerprints.close();
+        if (keyHashes != null) {
+            keyHashes.close();
         }
     }
 
@@ -89,6 +113,11 @@ final class RunWriter implements EntrySink, AutoCloseable {
     /** The fingerprints of everything written, valid until {@link #close}; null when there was no memory for them. */
     FingerprintBuffer fingerprints() {
         return hasFingerprints ? fingerprints : null;
+    }
+
+    /** The hashes of the keys of everything written, as {@link #fingerprints}. */
+    FingerprintBuffer keyHashes() {
+        return hasFingerprints && keyHashes != null ? keyHashes : fingerprints();
     }
 
     /** The run, with one reference that is the caller's; null when nothing was written. */
@@ -104,7 +133,7 @@ final class RunWriter implements EntrySink, AutoCloseable {
     /** Gives the memory back, and what was written when it was not finished. */
     @Override
     public void close() {
-        fingerprints.close();
+        closeFingerprints();
         if (!finished) {
             branch.abort();
         }

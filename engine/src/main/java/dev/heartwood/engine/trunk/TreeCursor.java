@@ -25,6 +25,9 @@ public final class TreeCursor implements LargeValueCursor {
     /** Those of the leaf that the cursor comes from while {@link #runs} take over, else none. */
     private PathRuns runsLeft;
     private TreePath path;
+    /** Chooses among the runs while the cursor walks the keys of one group, which are within the span. */
+    private GroupFilter group;
+    private Span groupSpan = Span.ALL;
     private Span leafSpan;
     private MergeCursor merged;
     /** Whether the cursor stands on an entry, which is one of the open leaf. */
@@ -46,6 +49,18 @@ public final class TreeCursor implements LargeValueCursor {
     @Override
     public boolean valid() {
         return standing;
+    }
+
+    /**
+     * From now on it is enough to find the keys of one group; others may be missing. The cursor stands nowhere then.
+     *
+     * @param hash {@link TreeStorage#filterHash} of its keys
+     * @param span where they lie
+     */
+    public void enterGroup(long hash, Span span) {
+        closeRuns();
+        group = new GroupFilter(storage.file(), hash);
+        groupSpan = span;
     }
 
     /*
@@ -83,9 +98,14 @@ public final class TreeCursor implements LargeValueCursor {
     public void seek(long keyAddress, int keyLength) {
         standing = false;
         openLeafAt(keyAddress, keyLength);
-        merged.seek(keyAddress, keyLength);
-        path.countReads(merged.reads());
-        reads += merged.reads();
+        if (group != null) {
+            // Of the few runs that are left each is as likely as not to be in the cache, and needs one page.
+            merged.seekInTurn(keyAddress, keyLength);
+        } else {
+            merged.seek(keyAddress, keyLength);
+            path.countReads(merged.reads());
+            reads += merged.reads();
+        }
         goOn();
     }
 
@@ -126,7 +146,7 @@ public final class TreeCursor implements LargeValueCursor {
     /** From past the end of a leaf to the first entry of the next leaf that has one. */
     private void goOn() {
         standing = isBeforeEnd();
-        while (!standing && leafSpan.to() != null) {
+        while (!standing && leafSpan.to() != null && Keys.isBefore(leafSpan.to(), groupSpan.to())) {
             byte[] from = leafSpan.to();
             keepRuns();
             try {
@@ -142,7 +162,7 @@ public final class TreeCursor implements LargeValueCursor {
     /** From before the start of a leaf to the last entry of the leaf before that has one. */
     private void goBack() {
         standing = isFromBegin();
-        while (!standing && leafSpan.from() != null) {
+        while (!standing && leafSpan.from() != null && isAfterGroupBegin(leafSpan.from())) {
             byte[] to = leafSpan.from();
             keepRuns();
             try {
@@ -153,6 +173,10 @@ public final class TreeCursor implements LargeValueCursor {
             }
             standing = isFromBegin();
         }
+    }
+
+    private boolean isAfterGroupBegin(byte[] key) {
+        return groupSpan.from() == null || Keys.compare(groupSpan.from(), key) < 0;
     }
 
     private void seekIn(byte[] key) {
@@ -199,7 +223,7 @@ public final class TreeCursor implements LargeValueCursor {
      */
     private void openLeaf(byte[] key, boolean before) {
         closeRuns();
-        path = TreePath.to(version.root(), key, before);
+        path = TreePath.to(version.root(), key, before, group);
         leafSpan = path.leafSpan();
         if (!runs.tryOpen(path)) {
             // Nobody waits for memory while holding some that others wait for.

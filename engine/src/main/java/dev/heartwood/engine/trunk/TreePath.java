@@ -21,19 +21,31 @@ final class TreePath {
      * last. Notes the scan with the nodes.
      */
     static TreePath to(TrunkNode root, byte[] key, boolean before) {
+        return to(root, key, before, null);
+    }
+
+    /**
+     * As {@link #to(TrunkNode, byte[], boolean)}, of the runs those that may hold keys of a group. Such a scan says little about what a
+     * merge of the runs would spare the next, and is not noted.
+     *
+     * @param group null for all runs
+     */
+    static TreePath to(TrunkNode root, byte[] key, boolean before, GroupFilter group) {
         TreePath path = new TreePath();
         List<Integer> pivots = new ArrayList<>();
         for (TrunkNode node = root; node != null; node = node.pivot(pivots.getLast()).child()) {
             int pivot = pivotFor(node, key, before);
             path.nodes.add(node);
-            node.countScan();
+            if (group == null) {
+                node.countScan();
+            }
             pivots.add(pivot);
             path.leafSpan = node.pivotSpan(pivot, path.leafSpan);
         }
         int above = 0;
         for (int i = 0; i < path.nodes.size(); i++) {
             above = path.found.size();
-            path.addRuns(path.nodes.get(i), pivots.get(i));
+            path.addRuns(path.nodes.get(i), pivots.get(i), group);
         }
         path.leafRunCount = path.found.size() - above;
         return path;
@@ -51,17 +63,22 @@ final class TreePath {
         return pivot;
     }
 
-    private void addRuns(TrunkNode node, int pivot) {
+    private void addRuns(TrunkNode node, int pivot, GroupFilter group) {
         int firstActive = node.pivot(pivot).firstActive();
         int position = node.runCount();
         for (int b = node.bundleCount() - 1; b >= 0; b--) {
             Bundle bundle = node.bundle(b);
+            position -= bundle.runs().length;
+            if (position + bundle.runs().length <= firstActive) {
+                break;
+            }
+            long candidates = group == null ? -1L : group.candidates(bundle.maplet());
             boolean exact = !bundle.span().covers(leafSpan);
             Span span = exact ? leafSpan.intersect(bundle.span()) : leafSpan;
             for (int r = bundle.runs().length - 1; r >= 0; r--) {
                 Run run = bundle.runs()[r];
-                position--;
-                if (run != null && position >= firstActive && run.sample().touches(span)) {
+                boolean isCandidate = group == null || (candidates >>> r & 1) != 0;
+                if (run != null && isCandidate && position + r >= firstActive && run.sample().touches(span)) {
                     found.add(new Found(run, span, exact));
                 }
             }

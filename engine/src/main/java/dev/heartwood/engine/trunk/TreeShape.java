@@ -59,6 +59,12 @@ public record TreeShape(
                 REACH_MAX_EVEN);
     }
 
+    /** This shape for a tree whose filters know groups of keys. */
+    public TreeShape withGroups() {
+        return new TreeShape(
+                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax);
+    }
+
     /** Leaves smaller than this are merged with a neighbour. */
     long leafBytesMin() {
         return spread == KeySpread.EVEN ? Math.min(PART_BYTES_MIN / 2, leafBytesMax / 8) : leafBytesMax / 8;

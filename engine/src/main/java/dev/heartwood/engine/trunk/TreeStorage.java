@@ -6,6 +6,7 @@ import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.filter.MapletStorage;
+import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 
@@ -25,10 +26,12 @@ public final class TreeStorage {
     private final MemoryPool mergeBuffers;
     private final Epochs epochs;
     private final FreedExtents freedExtents;
+    private final int groupSuffixBytes;
     private final BranchStorage branches;
     private final MapletStorage maplets;
     private volatile boolean closed;
 
+    /** Storage of a tree without groups of keys. */
     public TreeStorage(
             CachedFile file,
             ExtentAllocator extents,
@@ -36,6 +39,18 @@ public final class TreeStorage {
             MemoryPool mergeBuffers,
             Epochs epochs,
             FreedExtents freedExtents) {
+        this(file, extents, buffers, mergeBuffers, epochs, freedExtents, 0);
+    }
+
+    /** @param groupSuffixBytes {@link dev.heartwood.StoreOptions#groupSuffixBytes} */
+    public TreeStorage(
+            CachedFile file,
+            ExtentAllocator extents,
+            MemoryPool buffers,
+            MemoryPool mergeBuffers,
+            Epochs epochs,
+            FreedExtents freedExtents,
+            int groupSuffixBytes) {
         this.storeId = file.storeId();
         this.device = file.device();
         this.file = file;
@@ -44,6 +59,7 @@ public final class TreeStorage {
         this.mergeBuffers = mergeBuffers;
         this.epochs = epochs;
         this.freedExtents = freedExtents;
+        this.groupSuffixBytes = groupSuffixBytes;
         this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, this::freeAll);
         this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, this::freeAll);
     }
@@ -62,6 +78,21 @@ public final class TreeStorage {
 
     public ExtentAllocator extents() {
         return extents;
+    }
+
+    /** Whether the filters know groups of keys instead of keys. */
+    public boolean hasGroups() {
+        return groupSuffixBytes > 0;
+    }
+
+    /** The bytes of a key by which filters know it: all of it, or those of its group. */
+    private int filterKeyLength(int keyLength) {
+        return keyLength > groupSuffixBytes ? keyLength - groupSuffixBytes : keyLength;
+    }
+
+    /** The hash by which filters know a key. */
+    public long filterHash(long keyAddress, int keyLength) {
+        return KeyHasher.hash(keyAddress, filterKeyLength(keyLength));
     }
 
     /** Memory of calls and cursors. */

@@ -32,6 +32,7 @@
  *
  * <p>Differences from the paper: one maplet per bundle takes the place of one filter per branch; readers pin an epoch instead of
  * locking hand over hand; nodes are on the heap and written at checkpoints; splits and merges happen on the way up of one
- * structural change instead of preemptively; a merge of a node covers all its children in one branch, leaving out what is flushed.
+ * structural change instead of preemptively; a merge of a node covers all its children in one branch, leaving out what is flushed;
+ * where keys have groups, maplets know groups ({@code TreeStorage.filterHash}), and a cursor over one asks them ({@code GroupFilter}).
  */
 package dev.heartwood.engine.trunk;

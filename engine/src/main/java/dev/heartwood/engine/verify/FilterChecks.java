@@ -6,7 +6,6 @@ import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.filter.Maplet;
-import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.trunk.TreeWalk.BundleView;
 import dev.heartwood.engine.trunk.TreeWalk.Node;
@@ -103,7 +102,7 @@ final class FilterChecks implements AutoCloseable {
             }
             previous = key;
             Memory.copyFrom(key, 0, keyBuffer, key.length);
-            long hash = KeyHasher.hash(keyBuffer, key.length);
+            long hash = store.tree().filterHash(keyBuffer, key.length);
             for (int i = 0; i < askable.size(); i++) {
                 if (isActive(i, key) && !knows(askable.get(i), hash) && ++misses[i] <= MISSES_NAMED_MAX) {
                     named.add("maplet " + askable.get(i).maplet.id() + ": key " + Keys.text(key) + " of branch "

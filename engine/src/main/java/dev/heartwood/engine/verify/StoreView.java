@@ -1,5 +1,6 @@
 package dev.heartwood.engine.verify;
 
+import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.PageCache;
@@ -46,8 +47,12 @@ public final class StoreView implements AutoCloseable {
             throw e;
         }
         ExtentAllocator unused = new ExtentAllocator(device, Long.MAX_VALUE, 1);
-        this.tree = new TreeStorage(file, unused, pool, pool, epochs, FreedExtents.KEPT);
+        this.tree = new TreeStorage(file, unused, pool, pool, epochs, FreedExtents.KEPT, groupSuffixBytes(newest));
         tree.close();
+    }
+
+    private static int groupSuffixBytes(Superblock superblock) {
+        return superblock == null ? 0 : StoreOptions.parse(superblock.options()).groupSuffixBytes();
     }
 
     public BlockDevice device() {
