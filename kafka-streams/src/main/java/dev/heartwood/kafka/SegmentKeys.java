@@ -19,17 +19,23 @@ import java.util.Arrays;
  */
 enum SegmentKeys {
     /** Windows; the sequence number tells apart what a store that retains duplicates keeps for one window. */
-    WINDOW(Long.BYTES + Integer.BYTES),
+    WINDOW(TableKind.WINDOW, Long.BYTES + Integer.BYTES),
     /** Sessions. */
-    SESSION(2 * Long.BYTES);
+    SESSION(TableKind.SESSION, 2 * Long.BYTES);
 
     /** The bytes before the store key. */
     static final int PREFIX_BYTES = 1 + Long.BYTES;
 
+    private final TableKind kind;
     private final int suffixBytes;
 
-    SegmentKeys(int suffixBytes) {
+    SegmentKeys(TableKind kind, int suffixBytes) {
+        this.kind = kind;
         this.suffixBytes = suffixBytes;
+    }
+
+    TableKind kind() {
+        return kind;
     }
 
     int suffixBytes() {

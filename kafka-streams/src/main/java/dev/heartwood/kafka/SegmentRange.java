@@ -17,6 +17,8 @@ import java.util.Arrays;
  */
 record SegmentRange(
         SegmentKeys keys, long segmentMillis, byte[] keyFrom, byte[] keyTo, long timeFrom, long timeTo, long startTo) {
+    private static final int GROUPS_MAX = 8;
+
     /*
      * Record keys have any length and stand before the times, so within a segment the order of table keys is not quite that of
      * record keys: the windows of a key may lie among those of keys that it is a prefix of. The bounds below hold everything
@@ -28,6 +30,26 @@ record SegmentRange(
 
     long segmentTo() {
         return timeTo / segmentMillis;
+    }
+
+    /**
+     * Whether the keys asked for are one {@linkplain dev.heartwood.Cursor#enterGroup group} in each of a few segments, of which
+     * {@code lastSegment} is the last that may hold something.
+     */
+    boolean isFewGroups(long lastSegment) {
+        return isOneKey()
+                && keys.kind().groupSuffixBytes() == keys.suffixBytes()
+                && lastSegment - segmentFrom() < GROUPS_MAX;
+    }
+
+    /** The group of a segment's keys that are asked for. */
+    byte[] group(long segment) {
+        return SegmentKeys.prefixed(segment, keyFrom);
+    }
+
+    /** The greatest table key of the group of a segment that is asked for. */
+    byte[] upperInGroup(long segment) {
+        return SegmentKeys.prefixed(segment, greatestOf(keyFrom));
     }
 
     private boolean isOneKey() {
@@ -75,6 +97,12 @@ record SegmentRange(
     /** The range of table keys from the first segment to the last. */
     KeyRange tableRange() {
         return KeyRange.between(lower(segmentFrom()), TableKeys.after(upper(segmentTo())));
+    }
+
+    /** Whether a key is of a time that a walk through its group comes to only after all times that are asked for. */
+    boolean isBehind(byte[] tableKey, Direction direction) {
+        long time = keys.time(tableKey);
+        return direction == Direction.FORWARD ? time > timeTo : time < timeFrom;
     }
 
     /** Whether a table key is asked for. */

@@ -14,6 +14,8 @@ abstract class SegmentScan<K> extends TableIterator<K> {
     private final LongSupplier dataUpTo;
     private final Direction direction;
     private boolean started;
+    private boolean byGroups;
+    private long lastSegment;
     private long segment = -1;
     private byte[] lower;
     private byte[] upper;
@@ -33,6 +35,48 @@ abstract class SegmentScan<K> extends TableIterator<K> {
 
     @Override
     final boolean advance(Cursor cursor) {
+        if (!started) {
+            lastSegment = lastSegment();
+            byGroups = range.isFewGroups(lastSegment);
+        }
+        return byGroups ? advanceInGroups(cursor) : advanceInRange(cursor);
+    }
+
+    private boolean advanceInGroups(Cursor cursor) {
+        boolean forward = direction == Direction.FORWARD;
+        if (!started) {
+            started = true;
+            segment = forward ? range.segmentFrom() - 1 : lastSegment + 1;
+        } else if (find(cursor, step(cursor))) {
+            return true;
+        }
+        while (forward ? segment < lastSegment : segment > range.segmentFrom()) {
+            segment += forward ? 1 : -1;
+            cursor.enterGroup(range.group(segment));
+            boolean valid = forward
+                    ? cursor.seek(range.lower(segment))
+                    : cursor.seekBackwards(range.upperInGroup(segment));
+            if (find(cursor, valid)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Goes on within a group to the next entry that is asked for; false when there is none. */
+    private boolean find(Cursor cursor, boolean standing) {
+        boolean valid = standing;
+        while (valid) {
+            byte[] key = cursor.key();
+            if (range.matches(key)) {
+                return true;
+            }
+            valid = !range.isBehind(key, direction) && step(cursor);
+        }
+        return false;
+    }
+
+    private boolean advanceInRange(Cursor cursor) {
         boolean forward = direction == Direction.FORWARD;
         boolean valid = started ? step(cursor) : forward ? cursor.first() : cursor.last();
         started = true;

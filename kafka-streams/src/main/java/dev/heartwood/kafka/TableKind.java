@@ -3,11 +3,22 @@ package dev.heartwood.kafka;
 /** What the keys of a table are made of. */
 enum TableKind {
     /** The record's key. */
-    KEY_VALUE,
+    KEY_VALUE(0),
     /** See {@link SegmentKeys#WINDOW}. */
-    WINDOW,
+    WINDOW(Long.BYTES + Integer.BYTES),
     /** See {@link SegmentKeys#SESSION}. */
-    SESSION,
+    SESSION(0),
     /** See {@link VersionKeys}. */
-    VERSIONED
+    VERSIONED(0);
+
+    private final int groupSuffixBytes;
+
+    TableKind(int groupSuffixBytes) {
+        this.groupSuffixBytes = groupSuffixBytes;
+    }
+
+    /** By what is before these last bytes of its keys the store's filters know them; see {@link dev.heartwood.StoreOptions}. */
+    int groupSuffixBytes() {
+        return groupSuffixBytes;
+    }
 }

@@ -55,7 +55,10 @@ final class TableOpener {
         SharedEnvironment shared = SharedEnvironment.acquire(context.metrics(), config);
         KeyValueStore store = null;
         try {
-            StoreOptions options = config.store().toBuilder().compactionFilter(filter).build();
+            StoreOptions options = config.store().toBuilder()
+                    .compactionFilter(filter)
+                    .groupSuffixBytes(shape.kind().groupSuffixBytes())
+                    .build();
             store = shared.environment().open(directory, options);
             return open(store, shared);
         } catch (StoreException e) {

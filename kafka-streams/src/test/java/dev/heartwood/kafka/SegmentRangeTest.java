@@ -26,11 +26,14 @@ class SegmentRangeTest {
     @Test
     void aScanShowsWhatIsAskedForInTheOrderOfTheTable() {
         Campaign.run(getClass(), 6, seed -> {
+            SplittableRandom random = new SplittableRandom(seed);
+            SegmentKeys keys = random.nextBoolean() ? SegmentKeys.WINDOW : SegmentKeys.SESSION;
+            StoreOptions options = StoreOptions.builder()
+                    .memory(ByteSize.mib(16))
+                    .groupSuffixBytes(keys.kind().groupSuffixBytes())
+                    .build();
             try (TestDirectory directory = new TestDirectory("segments");
-                    KeyValueStore store = Heartwood.open(
-                            directory.path(), StoreOptions.builder().memory(ByteSize.mib(16)).build())) {
-                SplittableRandom random = new SplittableRandom(seed);
-                SegmentKeys keys = random.nextBoolean() ? SegmentKeys.WINDOW : SegmentKeys.SESSION;
+                    KeyValueStore store = Heartwood.open(directory.path(), options)) {
                 TreeSet<Bytes> entries = new TreeSet<>();
                 for (int i = 0; i < 300; i++) {
                     byte[] tableKey = keys.tableKey(storeKey(keys, random), SEGMENT_MILLIS);
