@@ -11,6 +11,9 @@ import java.util.Map;
  * opens with the first store and closes with the last. Thread-safe.
  */
 final class SharedEnvironment {
+    /** Of the memory, what {@link UndoneKeys} take beside it. */
+    private static final int UNDONE_KEYS_SHARE = 16;
+
     /*
      * Kafka Streams has no hook for things that live as long as an instance, but it has one metrics registry for each
      * instance, which every context of every task hands out. So environments are found by the identity of that object.
@@ -22,11 +25,14 @@ final class SharedEnvironment {
 
     private final Object instance;
     private final Environment environment;
+    private final long undoneKeysBytes;
+    private UndoneKeys undoneKeys;
     private int stores;
 
-    private SharedEnvironment(Object instance, Environment environment) {
+    private SharedEnvironment(Object instance, HeartwoodStoreConfig config) {
         this.instance = instance;
-        this.environment = environment;
+        this.undoneKeysBytes = config.environment().memory().bytes() / UNDONE_KEYS_SHARE;
+        this.environment = Heartwood.openEnvironment(config.environment());
     }
 
     /** The environment of {@code instance}, made when it has none, held until {@link #release}. */
@@ -34,7 +40,7 @@ final class SharedEnvironment {
         synchronized (OPEN) {
             SharedEnvironment shared = OPEN.get(instance);
             if (shared == null) {
-                shared = new SharedEnvironment(instance, Heartwood.openEnvironment(config.environment()));
+                shared = new SharedEnvironment(instance, config);
                 OPEN.put(instance, shared);
             }
             shared.stores++;
@@ -56,6 +62,16 @@ final class SharedEnvironment {
     static int openCount() {
         synchronized (OPEN) {
             return OPEN.size();
+        }
+    }
+
+    /** What the tables that undo share; made when the first asks for it. */
+    UndoneKeys undoneKeys() {
+        synchronized (OPEN) {
+            if (undoneKeys == null) {
+                undoneKeys = new UndoneKeys(undoneKeysBytes);
+            }
+            return undoneKeys;
         }
     }
 

@@ -67,6 +67,7 @@ final class StateTable implements TableReader, AutoCloseable {
             CommitMode mode,
             CommitState committed,
             boolean isAhead,
+            Supplier<UndoneKeys> undoneKeys,
             Consumer<StateTable> afterClose) {}
 
     StateTable(Parts parts) {
@@ -82,7 +83,7 @@ final class StateTable implements TableReader, AutoCloseable {
         ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
-        undo = mode.undoes() ? new UndoLog(store, committed.epoch()) : null;
+        undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), committed.epoch()) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
         filter.committed(committed.epoch());
         if (mode.snapshots()) {

@@ -99,7 +99,8 @@ final class TableOpener {
             LOG.info("Store {} went back to its last commit: {} keys were changed after it", name, undone);
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
-        StateTable table = new StateTable(new StateTable.Parts(name, store, found, filter, mode, committed, isAhead, closed -> {
+        StateTable table = new StateTable(new StateTable.Parts(
+                name, store, found, filter, mode, committed, isAhead, shared::undoneKeys, closed -> {
             metrics.remove();
             shared.release();
         }));

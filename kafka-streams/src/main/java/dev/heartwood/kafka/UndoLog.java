@@ -20,10 +20,13 @@ final class UndoLog {
     private static final long ROLLBACK_BATCH_BYTES = 256 << 10;
 
     private final KeyValueStore store;
+    private final UndoneKeys undone;
+    private final long seed = UndoneKeys.newSeed();
     private long epoch;
 
-    UndoLog(KeyValueStore store, long epoch) {
+    UndoLog(KeyValueStore store, UndoneKeys undone, long epoch) {
         this.store = store;
+        this.undone = undone;
         this.epoch = epoch;
     }
 
@@ -34,13 +37,15 @@ final class UndoLog {
 
     /** Sets the value of a key, null for none, so that it can be undone; returns how many records of its own it wrote. */
     int write(byte[] key, byte[] value) {
+        long fingerprint = UndoneKeys.fingerprint(seed, epoch, key);
+        if (undone.contains(fingerprint)) {
+            writeAlone(key, value);
+            return 0;
+        }
         byte[] undoKey = TableKeys.undo(epoch, key);
         if (store.contains(undoKey)) {
-            if (value == null) {
-                store.delete(key);
-            } else {
-                store.put(key, value);
-            }
+            undone.add(fingerprint);
+            writeAlone(key, value);
             return 0;
         }
         try (WriteBatch batch = store.newBatch()) {
@@ -48,7 +53,16 @@ final class UndoLog {
             write(batch, key, value);
             store.write(batch);
         }
+        undone.add(fingerprint);
         return 1;
+    }
+
+    private void writeAlone(byte[] key, byte[] value) {
+        if (value == null) {
+            store.delete(key);
+        } else {
+            store.put(key, value);
+        }
     }
 
     private static byte[] before(byte[] value) {
