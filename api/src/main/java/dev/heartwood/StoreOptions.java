@@ -120,8 +120,8 @@ public final class StoreOptions {
     /**
      * How many bytes at the end of a key tell it from the others of its group; a key that has no more is a group of its own. With {@link
      * Cursor#enterGroup} the keys of a group are read from where the tree's filters say that there are some, instead of from every run.
-     * The filters know groups instead of keys then, which costs point reads of absent keys of a group that is there, and what is
-     * estimated for {@link #spaceAmplificationTarget} is too much. Default 0, which makes no groups, to 1,024; it cannot change over the life of
+     * The filters know groups instead of keys then, which costs point reads of absent keys of a group that is there, and {@link
+     * #spaceAmplificationTarget} has no effect, because they do not tell what is overwritten. Default 0, which makes no groups, to 1,024; it cannot change over the life of
      * a store. Not with {@link KeyOrder#HASHED}.
      */
     public int groupSuffixBytes() {

@@ -69,9 +69,10 @@ final class SpaceReclaim {
         this.trunk = trunk;
     }
 
-    /** Sets the space to be taken at most for each byte of live entries. */
+    /** Sets the space to be taken at most for each byte of live entries; filters that know groups of keys do not tell what is live. */
     void target(double spaceAmplification) {
-        target = spaceAmplification < LEFT_TO_POLICY ? spaceAmplification : Double.POSITIVE_INFINITY;
+        boolean isKnown = spaceAmplification < LEFT_TO_POLICY && !storage.hasGroups();
+        target = isKnown ? spaceAmplification : Double.POSITIVE_INFINITY;
         targetChanged = true;
     }
 
