@@ -134,7 +134,7 @@ final class LogLane extends LaneFields {
     /** Halves the segments when a generation, which ends, has not used a quarter of one. */
     void fitSegments(long bytesMin) {
         if (segment != null && index == 0 && segment.end() < segmentBytesNext / 4) {
-            segmentBytesNext = Math.max(bytesMin, segmentBytesNext / 2);
+            segmentBytesNext = Math.max(bytesMin, LogLayout.align(segmentBytesNext / 2, PageLayout.PAGE_BYTES));
         }
     }
 

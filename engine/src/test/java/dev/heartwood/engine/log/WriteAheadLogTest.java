@@ -165,6 +165,26 @@ class WriteAheadLogTest {
         assertEquals(3 * (64 << 10), log.bytesOnDevice());
     }
 
+    /** What follows a segment of one long record is sized after it, and halved when little of it is used. */
+    @Test
+    void segmentsOfOddSizesHaveWholePagesWhenTheyBecomeSmaller() {
+        LogOptions options = new LogOptions(16 << 10, 1 << 20);
+        CrashStorage other = new CrashStorage("boot");
+        try (WriteAheadLog larger = WriteAheadLog.create(other, STORE_ID, 2, options)) {
+            larger.rotate(1);
+            tester.append(larger, 0, put(25_000));
+            tester.append(larger, 0, put(25_000));
+            for (int generation = 2; generation < 8; generation++) {
+                larger.rotate(generation);
+                tester.append(larger, 0, put(generation, sequence++, "little"));
+            }
+            List<Long> sizes = new ArrayList<>();
+            other.files.values().forEach(file -> sizes.add((long) file.durable.length >> 10));
+            assertTrue(sizes.containsAll(List.of(36L, 72L, 20L)), sizes.toString());
+        }
+        other.discard();
+    }
+
     /** Nothing was appended between a recovery that accepted a gap and a sync, so nothing said that the gap had been accepted. */
     @Test
     void whatASyncAfterRecoveryCallsDurableSurvivesALossOfPower() {
