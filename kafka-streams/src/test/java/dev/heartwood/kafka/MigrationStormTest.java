@@ -57,10 +57,11 @@ class MigrationStormTest {
             int metricsBefore = metrics.metrics().size();
             HeldResources before = HeldResources.now();
 
-            // A store that stays, so that there is an environment to look at before and after.
+            // A store that stays, so that there is an environment to look at before and after. It was closed once, so that its memtable
+            // is empty: the environment would have it packed when others want memory, which they do when packing is slow.
             Path anchorage = directory.path().resolve("anchor");
-            HeartwoodKeyValueStore anchor = new StoreContext(anchorage, Map.of(), metrics)
-                    .open(HeartwoodKeyValueStore.of("anchor", ValueFormat.PLAIN));
+            openAnchor(anchorage, metrics).close();
+            HeartwoodKeyValueStore anchor = openAnchor(anchorage, metrics);
             HeldResources anchored = HeldResources.besides(anchorage);
             MemoryStats used = memory(metrics);
 
@@ -109,6 +110,11 @@ class MigrationStormTest {
     }
 
     /** What the stores of the instance use of the environment that one of them keeps open. */
+    private static HeartwoodKeyValueStore openAnchor(Path anchorage, StreamsMetricsImpl metrics) {
+        return new StoreContext(anchorage, Map.of(), metrics)
+                .open(HeartwoodKeyValueStore.of("anchor", ValueFormat.PLAIN));
+    }
+
     private static MemoryStats memory(StreamsMetricsImpl metrics) {
         SharedEnvironment shared = SharedEnvironment.acquire(metrics, HeartwoodStoreConfig.of(Map.of()));
         try {

@@ -17,7 +17,6 @@ import java.util.TreeMap;
 
 /** The segment files of a store in native memory, with what of them a loss of power would leave. Thread-safe. */
 final class CrashStorage implements Storage {
-    private static final int PAGE_BYTES = 4096;
     private static final int SECTOR = 512;
 
     final class File {
@@ -173,9 +172,6 @@ final class CrashStorage implements Storage {
 
     @Override
     public synchronized MappedFile openMapped(String name, long length, long window) {
-        if (length % PAGE_BYTES != 0 || window % PAGE_BYTES != 0) {
-            throw new IllegalArgumentException("a window of " + window + " of a mapped file of " + length + " bytes");
-        }
         File file = files.get(name);
         if (file == null || file.durable.length != length) {
             long used = 0;
