@@ -27,7 +27,6 @@ record HeldResources(long files, long rings, long mappings, long threads) {
 
     private static HeldResources count(Predicate<String> isCounted) throws IOException {
         try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"));
-                Stream<Path> threads = Files.list(Path.of("/proc/self/task"));
                 Stream<String> mappings = Files.lines(Path.of("/proc/self/maps"))) {
             long ofStores = mappings.filter(line -> line.contains("log-") || line.contains(".hw"))
                     .filter(isCounted)
@@ -35,7 +34,7 @@ record HeldResources(long files, long rings, long mappings, long threads) {
             List<String> open = descriptors.map(HeldResources::target).toList();
             long files = open.stream().filter(target -> target.contains("/heartwood")).count();
             long rings = open.stream().filter(target -> target.contains("io_uring")).count();
-            return new HeldResources(files, rings, ofStores, threads.filter(HeldResources::isWorker).count());
+            return new HeldResources(files, rings, ofStores, workers());
         }
     }
 
@@ -53,11 +52,10 @@ record HeldResources(long files, long rings, long mappings, long threads) {
         return new HeldResources(files, 0, mappings, threads);
     }
 
-    private static boolean isWorker(Path thread) {
-        try {
-            return Files.readString(thread.resolve("comm")).startsWith("heartwood");
-        } catch (IOException e) {
-            return false;
-        }
+    /** The system knows a thread for a moment longer than who has waited for its end. */
+    private static long workers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("heartwood"))
+                .count();
     }
 }
