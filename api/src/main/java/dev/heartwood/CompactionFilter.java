@@ -22,6 +22,15 @@ public interface CompactionFilter {
      */
     Decision filter(MemorySegment key, MemorySegment value);
 
+    /**
+     * Whether point reads may for a while still return a value that this filter has dropped or changed, because it lies in the
+     * environment's cache of hot records; cursors do not. That suits a filter for values that nobody reads any more. With {@code
+     * false}, the default, values of the store are not kept there.
+     */
+    default boolean allowsStaleReads() {
+        return false;
+    }
+
     /** What is to become of a value. */
     final class Decision {
         /** Keep the value. */

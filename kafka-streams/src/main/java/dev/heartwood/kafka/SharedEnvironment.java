@@ -12,7 +12,7 @@ import java.util.Map;
  */
 final class SharedEnvironment {
     /** Of the memory, what {@link UndoneKeys} take beside it. */
-    private static final int UNDONE_KEYS_SHARE = 16;
+    private static final int UNDONE_KEYS_SHARE = 4;
 
     /*
      * Kafka Streams has no hook for things that live as long as an instance, but it has one metrics registry for each

@@ -54,6 +54,12 @@ final class TableFilter implements CompactionFilter {
         return drop ? Decision.DROP : Decision.KEEP;
     }
 
+    /** Nobody reads undo records of commits before the last one, and readers look at the time of data themselves. */
+    @Override
+    public boolean allowsStaleReads() {
+        return true;
+    }
+
     /** A big-endian number in a key or a value. */
     static long longAt(MemorySegment segment, long offset) {
         return segment.get(BIG_ENDIAN, offset);

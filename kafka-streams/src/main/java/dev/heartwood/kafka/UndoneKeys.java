@@ -11,7 +11,7 @@ import java.security.SecureRandom;
  */
 final class UndoneKeys {
     /*
-     * A table of fingerprints, each in the one place that it can be in, where the next takes it over. A fingerprint is 64 bits of
+     * A table of fingerprints in buckets of a cache line: one that finds its bucket full takes the place of another. A fingerprint is 64 bits of
      * a keyed hash [as Wang Yi's wyhash does it, by multiplying words and folding the product]. It stands for the key, so two keys with one
      * fingerprint would cost one its way back: of 2^64 writes one is expected to meet that, and the key of the hash is drawn when the
      * table of a store opens, so that nobody can choose such keys.
@@ -23,13 +23,15 @@ final class UndoneKeys {
     private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final long BYTES_MAX = 8 << 20;
+    private static final int BUCKET_SLOTS = 8;
     private static final long MULTIPLIER = 0x9e3779b97f4a7c15L;
 
     private final long[] slots;
 
     /** Takes {@code bytes} of the Java heap or a little less, {@value #BYTES_MAX} at most. */
     UndoneKeys(long bytes) {
-        slots = new long[(int) Long.highestOneBit(Math.clamp(bytes, Long.BYTES, BYTES_MAX) / Long.BYTES)];
+        long buckets = Math.clamp(bytes, BUCKET_SLOTS * Long.BYTES, BYTES_MAX) / (BUCKET_SLOTS * Long.BYTES);
+        slots = new long[(int) buckets * BUCKET_SLOTS];
     }
 
     /** The key of a table's fingerprints, which another table does not have. */
@@ -58,15 +60,26 @@ final class UndoneKeys {
 
     /** Whether the key with this fingerprint is known to have a way back. */
     boolean contains(long fingerprint) {
-        return (long) SLOT.getOpaque(slots, place(fingerprint)) == fingerprint;
+        return find(bucket(fingerprint), fingerprint) >= 0;
     }
 
     /** Notes that the undo record of the key has been written. */
     void add(long fingerprint) {
-        SLOT.setOpaque(slots, place(fingerprint), fingerprint);
+        int bucket = bucket(fingerprint);
+        int free = find(bucket, 0);
+        SLOT.setOpaque(slots, free >= 0 ? free : bucket + ((int) fingerprint & BUCKET_SLOTS - 1), fingerprint);
     }
 
-    private int place(long fingerprint) {
-        return (int) fingerprint & slots.length - 1;
+    private int find(int bucket, long wanted) {
+        for (int i = bucket; i < bucket + BUCKET_SLOTS; i++) {
+            if ((long) SLOT.getOpaque(slots, i) == wanted) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    private int bucket(long fingerprint) {
+        return (int) Math.unsignedMultiplyHigh(fingerprint, slots.length / BUCKET_SLOTS) * BUCKET_SLOTS;
     }
 }

@@ -12,7 +12,7 @@ final class FrameSource {
      */
     private static final int AHEAD_SHIFT = 4;
     private static final int AHEAD_FRAMES_MAX = 256;
-    private static final int ROUNDS_MAX = 200;
+    private static final int ROUNDS_MAX = 24;
     private static final int SPIN_ROUNDS = 20;
     private static final int READY_HANDS_MAX = 8;
 

@@ -11,6 +11,7 @@ import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.Compactions;
 import dev.heartwood.engine.trunk.MemtablePacker;
+import dev.heartwood.engine.trunk.MergeAdmission;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -43,6 +44,7 @@ final class Background {
     private final Generations generations;
     private final MemtablePacker packer;
     private final Compactions compactions;
+    private final MergeAdmission admission;
     private final FailStop failStop;
     private final CheckpointDistance distance;
     private final long debtBytesMax;
@@ -54,6 +56,9 @@ final class Background {
     private final AtomicInteger sealedTotal = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition quieter = lock.newCondition();
+    /** Packing found no memory beside others, and asks for all there is. Belongs to who has set {@link #packing}. */
+    private boolean packsAlone;
+
     /** Why the last attempt to pack found no space or memory; null when it did not. */
     private volatile RuntimeException packingFailure;
 
@@ -66,6 +71,7 @@ final class Background {
             Generations generations,
             MemtablePacker packer,
             Compactions compactions,
+            MergeAdmission admission,
             FailStop failStop,
             CheckpointDistance distance,
             long debtBytesMax) {
@@ -74,6 +80,7 @@ final class Background {
         this.generations = generations;
         this.packer = packer;
         this.compactions = compactions;
+        this.admission = admission;
         this.failStop = failStop;
         this.distance = distance;
         this.debtBytesMax = debtBytesMax;
@@ -82,6 +89,10 @@ final class Background {
     /** Begins; before the first write. */
     void start(Steps storeSteps) {
         steps = storeSteps;
+        compactions.whenFreed(() -> {
+            mergeSoon();
+            signal();
+        });
     }
 
     /** What is owed to the tree and to the memtables' memory, as a share of what may be. */
@@ -117,24 +128,57 @@ final class Background {
     }
 
     private void packAll() {
-        try {
-            for (Generation oldest = generations.oldestSealed();
-                    oldest != null && !failStop.isFailed();
-                    oldest = generations.oldestSealed()) {
-                pack(oldest);
+        packAll(0);
+    }
+
+    /** Packs what is sealed; for the first memtable {@code admittedBytes} of memory have been admitted already, unless they are 0. */
+    private void packAll(long admittedBytes) {
+        long admitted = admittedBytes;
+        boolean goesOn = true;
+        for (Generation oldest = generations.oldestSealed();
+                goesOn && oldest != null && !failStop.isFailed();
+                oldest = generations.oldestSealed()) {
+            if (admitted == 0) {
+                long bytes = packsAlone ? admission.all() : packer.memoryBytes(oldest.memtable());
+                if (!admission.admitPacking(bytes, () -> workers.submit(Priority.SEAL, () -> packAll(bytes)))) {
+                    return; // still packing, and goes on when there is memory
+                }
+                admitted = bytes;
             }
-        } catch (NoSpaceException | InsufficientMemoryException e) {
-            // The memtable stays; whoever waits for it tries again, and so does what may have made room.
-            packingFailure = e;
-        } catch (Throwable e) {
-            failStop.fail(e);
-        } finally {
-            packing.set(false);
-            signal();
+            goesOn = tryPack(oldest);
+            admission.release(admitted);
+            admitted = 0;
         }
+        if (admitted != 0) {
+            admission.release(admitted);
+        }
+        packing.set(false);
+        signal();
         if (packingFailure == null) {
             packSoon();
         }
+    }
+
+    /** Returns whether to go on: with the next memtable, or alone with this one. */
+    private boolean tryPack(Generation oldest) {
+        try {
+            pack(oldest);
+            packsAlone = false;
+            return true;
+        } catch (NoSpaceException e) {
+            // The memtable stays; whoever waits for it tries again, and so does what may have made room.
+            packingFailure = e;
+        } catch (InsufficientMemoryException e) {
+            if (!packsAlone) {
+                packsAlone = true;
+                return true;
+            }
+            packsAlone = false;
+            packingFailure = e;
+        } catch (Throwable e) {
+            failStop.fail(e);
+        }
+        return false;
     }
 
     /** Packs again what found no space or memory before, because there may be some now. */
@@ -355,12 +399,17 @@ final class Background {
     private void awaitQuiet() {
         lock.lock();
         try {
-            while (packing.get() || merging.get() > 0 || checkpointing.get()) {
+            while (isBusy()) {
                 awaitChange();
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isBusy() {
+        // Merges that found no memory are due too, but for a store that closes.
+        return packing.get() || merging.get() > 0 || checkpointing.get() || !closing && compactions.isRefused();
     }
 
     private void signal() {

@@ -21,6 +21,7 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.trunk.MergeAdmission;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -29,6 +30,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -49,11 +51,15 @@ public final class EngineEnvironment implements Environment {
     /** The largest checkpoint distance there is, in memtables. */
     private static final int DISTANCE_MAX = 1024;
 
+    /** How long an opening store sleeps before it looks again for memory that others give back, in nanoseconds. */
+    private static final long MEMORY_POLL_NANOS = 500_000;
+
     private final EnvironmentOptions options;
     private final MemoryPlan plan;
     private final BiFunction<Path, StoreOptions, Storage> storages;
     private final MemoryPool memtablePool;
     private final MemoryPool mergePool;
+    private final MergeAdmission mergeAdmission;
     private final MemoryPool foregroundPool;
     private final MemoryPool cachePool;
     private final Surroundings surroundings;
@@ -88,6 +94,7 @@ public final class EngineEnvironment implements Environment {
         this.records = orClose(pools, () -> new RecordCache(pools.get(4), epochs));
         this.cache = orClose(pools, () -> new PageCache(cachePool, plan.framesBytes(), epochs));
         this.operations = new Operations(epochs, foregroundPool);
+        this.mergeAdmission = new MergeAdmission(mergePool);
         this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
         cache.onWriteBackDue(this::writeBackSoon);
     }
@@ -314,6 +321,11 @@ public final class EngineEnvironment implements Environment {
         return mergePool;
     }
 
+    /** Who may use that memory. */
+    MergeAdmission mergeAdmission() {
+        return mergeAdmission;
+    }
+
     Epochs epochs() {
         return epochs;
     }
@@ -394,6 +406,17 @@ public final class EngineEnvironment implements Environment {
                 return openings.get() > 0 || stores().stream().anyMatch(EngineStore::isMemoryComing);
             }
         };
+    }
+
+    /** Waits a little for memory of memtables that other stores give back; returns whether there was any to wait for. */
+    boolean awaitMemtableMemory() {
+        sealLargest();
+        boolean isComing = stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
+        epochs.reclaim();
+        if (isComing && !workers.runOneHere()) {
+            LockSupport.parkNanos(MEMORY_POLL_NANOS);
+        }
+        return isComing;
     }
 
     /** Has the store with the largest active memtable seal it. */

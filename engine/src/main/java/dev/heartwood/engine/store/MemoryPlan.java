@@ -27,7 +27,9 @@ record MemoryPlan(
         long recordBytes,
         int segmentBytesMax) {
     private static final long MERGE_MIN = ByteSize.mib(3).bytes();
-    private static final long FOREGROUND_MIN = ByteSize.mib(4).bytes();
+    private static final long FOREGROUND_MIN = ByteSize.mib(2).bytes();
+    /** Up to this many bytes an eighth of the memory is for calls and cursors, and from then on as much until a share of it is more. */
+    private static final long FOREGROUND_FEW = ByteSize.mib(4).bytes();
     private static final long FOREGROUND_MAX = ByteSize.mib(64).bytes();
     private static final long MEMTABLE_MIN = ByteSize.mib(1).bytes();
     private static final long MEMTABLE_MAX = ByteSize.mib(64).bytes();
@@ -42,7 +44,8 @@ record MemoryPlan(
         long memtable = Math.clamp(total * 3 / 32, MEMTABLE_MIN, MEMTABLE_MAX);
         long memtables = memtable * 5 / 2;
         long merge = Math.clamp(total / 8, MERGE_MIN, 16 * memtable);
-        long foreground = Math.clamp(total / 24, FOREGROUND_MIN, FOREGROUND_MAX);
+        long few = Math.clamp(total / 8, FOREGROUND_MIN, FOREGROUND_FEW);
+        long foreground = Math.clamp(total / 24, few, FOREGROUND_MAX);
         int segment = Integer.highestOneBit(Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
         long log = 4L * segment;
         long metadata = total / 64;

@@ -5,7 +5,9 @@ import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.trunk.MemtablePacker;
+import dev.heartwood.engine.trunk.MergeAdmission;
 import dev.heartwood.engine.trunk.Trunk;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Puts what the log replays into a memtable; a full one is packed into the tree at once. Until the end the tree keeps its old
@@ -38,11 +40,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     @Override
     public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         if (!memtable.reserve(0, keyLength, valueLength)) {
-            pack(trunk.version().generation());
-            if (!memtable.reserve(0, keyLength, valueLength)) {
-                throw new InsufficientMemoryException(
-                        "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes");
-            }
+            makeRoom(keyLength, valueLength);
         }
         long hash = KeyHasher.hash(keyAddress, keyLength);
         memtable.insert(0, hash, keyAddress, keyLength, sequence, kind, valueAddress, valueLength);
@@ -51,11 +49,58 @@ final class Recovery implements ReplaySink, AutoCloseable {
     @Override
     public void endBatch() {}
 
+    /** Packs what there is, and waits for memory that other stores hold. */
+    private void makeRoom(int keyLength, int valueLength) {
+        if (memtable.entries() > 0) {
+            pack(trunk.version().generation());
+        }
+        while (!memtable.reserve(0, keyLength, valueLength)) {
+            if (!environment.awaitMemtableMemory() && !memtable.reserve(0, keyLength, valueLength)) {
+                throw new InsufficientMemoryException(
+                        "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes");
+            }
+        }
+    }
+
     private void pack(long generation) {
-        packer.pack(memtable, generation);
+        try {
+            pack(generation, packer.memoryBytes(memtable));
+        } catch (InsufficientMemoryException e) {
+            pack(generation, environment.mergeAdmission().all());
+        }
         hasPacked = true;
         memtable.release();
         memtable = environment.newMemtable(0, lanes, memtableBytes);
+    }
+
+    /** Packs as soon as {@code bytes} of the memory for merges are admitted. */
+    private void pack(long generation, long bytes) {
+        MergeAdmission admission = environment.mergeAdmission();
+        CountDownLatch admitted = new CountDownLatch(1);
+        if (!admission.admitPacking(bytes, admitted::countDown)) {
+            await(admitted);
+        }
+        try {
+            packer.pack(memtable, generation);
+        } finally {
+            admission.release(bytes);
+        }
+    }
+
+    private void await(CountDownLatch admitted) {
+        boolean interrupted = false;
+        while (admitted.getCount() > 0) {
+            try {
+                if (!environment.workers().runOneHere()) {
+                    admitted.await();
+                }
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /**

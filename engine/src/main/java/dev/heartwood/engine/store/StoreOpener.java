@@ -1,5 +1,6 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.CompactionFilter;
 import dev.heartwood.CorruptionEvent.FoundBy;
 import dev.heartwood.IncompatibleOptionsException;
 import dev.heartwood.MergeOperator;
@@ -206,8 +207,9 @@ final class StoreOpener {
         FailStop failStop = new FailStop();
         WriteAheadLog log = openLog(found, lanes.count(), failStop);
         opened.push(log);
-        // A compaction filter drops records when it likes; a reader must not find them afterwards.
-        StoreRecords records = environment.records().store(options.compactionFilter().isEmpty());
+        // A compaction filter drops records when it likes; unless it says otherwise, a reader must not find them afterwards.
+        StoreRecords records = environment.records().store(
+                options.compactionFilter().map(CompactionFilter::allowsStaleReads).orElse(true));
         MemtablePacker packer = new MemtablePacker(
                 storage, trunk, live::sequences, operator, keys -> forget(records, keys));
         Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes);
@@ -223,6 +225,7 @@ final class StoreOpener {
         Compactions compactions = new Compactions(
                 storage,
                 trunk,
+                environment.mergeAdmission(),
                 distance::bytes,
                 live::sequences,
                 operator,
@@ -234,6 +237,7 @@ final class StoreOpener {
                 generations,
                 packer,
                 compactions,
+                environment.mergeAdmission(),
                 failStop,
                 distance,
                 environment.debtBytesMax(memtableBytes));

@@ -5,6 +5,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -17,21 +18,27 @@ public final class Compactions {
     private final Compactor compactor;
     private final SpaceReclaim space;
     private final Supplier<long[]> snapshots;
-    private final long memoryBytesMax;
-    private final AtomicLong admittedBytes = new AtomicLong();
+    private final MergeAdmission admission;
+    private final AtomicInteger running = new AtomicInteger();
     private final AtomicBoolean idling = new AtomicBoolean();
     private final AtomicBoolean reclaiming = new AtomicBoolean();
     private final AtomicLong finished = new AtomicLong();
     private final AtomicLong setAside = new AtomicLong();
+    private final AtomicInteger refusals = new AtomicInteger();
+    private volatile Runnable whenFreed = () -> {};
     private volatile boolean needed = true;
     /** What there is time for; null when there is none. */
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
     private volatile RuntimeException lastFailure;
 
-    /** @param distanceBytes what the store writes between two checkpoints */
+    /**
+     * @param admission shared with all trees that share the memory for merges
+     * @param distanceBytes what the store writes between two checkpoints
+     */
     public Compactions(
             TreeStorage storage,
             Trunk trunk,
+            MergeAdmission admission,
             LongSupplier distanceBytes,
             Supplier<long[]> snapshots,
             MergeOperator operator,
@@ -41,8 +48,17 @@ public final class Compactions {
         this.compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, distanceBytes), operator, filter);
         this.space = new SpaceReclaim(storage, trunk);
         this.snapshots = snapshots;
-        // The rest is for packing memtables, which must never wait for a merge.
-        this.memoryBytesMax = storage.mergeBuffers().capacity() / 8 * 5;
+        this.admission = admission;
+    }
+
+    /** Sets what is called, later and by any thread, when a merge found no memory and there may be some. */
+    public void whenFreed(Runnable action) {
+        whenFreed = action;
+    }
+
+    /** Whether a merge found no memory, and {@link #whenFreed} is still to be called. */
+    public boolean isRefused() {
+        return refusals.get() > 0;
     }
 
     /** Bytes that are waiting to be merged. */
@@ -123,7 +139,7 @@ public final class Compactions {
 
     /** A merge for the sake of space: one at a time, and none beside others, so that whatever the tree needs comes first. */
     private boolean runReclaiming() {
-        if (admittedBytes.get() != 0 || !reclaiming.compareAndSet(false, true)) {
+        if (running.get() != 0 || !reclaiming.compareAndSet(false, true)) {
             return false;
         }
         try {
@@ -142,38 +158,31 @@ public final class Compactions {
 
     private boolean run(CompactionPlan plan) {
         MergeMemory memory = MergeMemory.of(plan, storage);
-        int chunkPages = admit(memory);
+        // Before it may be refused: whoever has memory again sets it.
+        needed = false;
+        refusals.incrementAndGet();
+        int chunkPages = admission.admitMerge(memory, this::freed);
         if (chunkPages == 0) {
             trunk.abandon(plan);
-            needed = false;
             return false;
         }
+        refusals.decrementAndGet();
+        running.incrementAndGet();
         try {
             carryOut(plan, chunkPages);
             finished.incrementAndGet();
             return true;
         } finally {
-            admittedBytes.addAndGet(-memory.bytes(chunkPages));
+            running.decrementAndGet();
             needed = true;
+            admission.release(memory.bytes(chunkPages));
         }
     }
 
-    /**
-     * Admits a merge if there is memory for it beside those under way, if need be for one that reads less at once; one alone is
-     * always admitted. Returns how many pages it may read at once, 0 when it is not admitted.
-     */
-    private int admit(MergeMemory memory) {
-        while (true) {
-            long admitted = admittedBytes.get();
-            int chunkPages = memory.chunkPages(memoryBytesMax - admitted);
-            long bytes = memory.bytes(chunkPages);
-            if (admitted != 0 && admitted + bytes > memoryBytesMax) {
-                return 0;
-            }
-            if (admittedBytes.compareAndSet(admitted, admitted + bytes)) {
-                return chunkPages;
-            }
-        }
+    private void freed() {
+        refusals.decrementAndGet();
+        needed = true;
+        whenFreed.run();
     }
 
     private void carryOut(CompactionPlan plan, int chunkPages) {
