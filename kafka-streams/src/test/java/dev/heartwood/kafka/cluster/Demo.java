@@ -102,17 +102,23 @@ public final class Demo {
             return;
         }
         Path directory = Files.createTempDirectory(Files.createDirectories(options.directory), "kafka-demo");
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> leaveNothing(directory)));
         Demo demo = new Demo(options, directory);
-        try {
-            demo.run();
-        } finally {
-            WorkingFiles.delete(directory);
-        }
+        demo.run();
         if (options.checks) {
             demo.missed.forEach(bar -> System.out.println("MISSED " + bar));
             System.out.println(demo.missed.isEmpty() ? "every bar is met" : demo.missed.size() + " bars are missed");
             System.exit(demo.missed.isEmpty() ? 0 : 1);
         }
+    }
+
+    /** Also when this process is asked to end in the midst of it. */
+    private static void leaveNothing(Path directory) {
+        for (ProcessHandle child : ProcessHandle.current().children().toList()) {
+            child.destroyForcibly();
+            child.onExit().join();
+        }
+        WorkingFiles.delete(directory);
     }
 
     private void run() {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -31,8 +32,10 @@ record DemoInput(int keys, int valueBytes) {
 
     /** Produces so many records, to some topics in turn. */
     void produce(Broker broker, List<String> topics, int count) {
-        // Of today: what is older than its topic's retention the broker deletes.
-        long begin = System.currentTimeMillis() - Duration.ofHours(3).toMillis();
+        // Of today, if it can be: what is older than its topic's retention the broker deletes, and what lies ahead it refuses.
+        long span = count * KEY_MILLIS / keys;
+        long begin = System.currentTimeMillis() - Math.max(span, Duration.ofHours(3).toMillis());
+        AtomicReference<Exception> refused = new AtomicReference<>();
         int[] order = shuffled();
         SplittableRandom random = new SplittableRandom(SEED);
         String filler = "v".repeat(valueBytes - NUMBER_BYTES);
@@ -53,8 +56,13 @@ record DemoInput(int keys, int valueBytes) {
                 String key = key(i < keys ? order[i] : random.nextInt(keys));
                 String topic = topics.get(i % topics.size());
                 long timestamp = begin + i * KEY_MILLIS / keys;
-                producer.send(new ProducerRecord<>(topic, null, timestamp, key, String.format("%012d", i) + filler));
+                producer.send(
+                        new ProducerRecord<>(topic, null, timestamp, key, String.format("%012d", i) + filler),
+                        (metadata, failure) -> refused.compareAndSet(null, failure));
             }
+        }
+        if (refused.get() != null) {
+            throw new IllegalStateException("the broker did not take all of the input", refused.get());
         }
     }
 
