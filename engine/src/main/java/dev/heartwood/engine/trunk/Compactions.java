@@ -167,6 +167,7 @@ public final class Compactions {
             return false;
         }
         refusals.decrementAndGet();
+        needed = true;
         running.incrementAndGet();
         try {
             carryOut(plan, chunkPages);
