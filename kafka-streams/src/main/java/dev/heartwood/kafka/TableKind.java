@@ -7,7 +7,7 @@ enum TableKind {
     /** See {@link SegmentKeys#WINDOW}. */
     WINDOW(Long.BYTES + Integer.BYTES),
     /** See {@link SegmentKeys#SESSION}. */
-    SESSION(0),
+    SESSION(2 * Long.BYTES),
     /** See {@link VersionKeys}. */
     VERSIONED(0);
 
