@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class PolicyCostTest {
     private static final boolean SWEEP = Boolean.getBoolean("heartwood.sweep");
-    private static final int RECORDS = 100_000;
+    private static final int RECORDS = 150_000;
     private static final int WRITES_PER_SECOND = 15_000;
     private static final int RECORDS_PER_FINISH = 200;
     private static final int SECONDS = SWEEP ? 30 : 10;
