@@ -19,4 +19,10 @@ final class SameValueFilter implements CompactionFilter {
             default -> throw new IllegalStateException("a filter that fails");
         };
     }
+
+    /** What it replaces is as it was. */
+    @Override
+    public boolean allowsStaleReads() {
+        return true;
+    }
 }

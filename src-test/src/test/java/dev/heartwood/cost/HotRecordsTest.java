@@ -113,19 +113,27 @@ class HotRecordsTest {
 
     @Test
     void aCompactionFilterDecidesWhatIsThere() {
-        CompactionFilter keepsAll = new CompactionFilter() {
-            @Override
-            public String name() {
-                return "keeps all";
-            }
-
-            @Override
-            public Decision filter(MemorySegment key, MemorySegment value) {
-                return Decision.KEEP;
-            }
-        };
-        try (KeyValueStore store = warm(options().compactionFilter(keepsAll).build())) {
+        try (KeyValueStore store = warm(options().compactionFilter(new KeepsAll(false)).build())) {
             assertEquals(0, hits(store));
+        }
+    }
+
+    @Test
+    void aCompactionFilterMayAllowStaleReads() {
+        try (KeyValueStore store = warm(options().compactionFilter(new KeepsAll(true)).build())) {
+            assertTrue(hits(store) > 0);
+        }
+    }
+
+    private record KeepsAll(boolean allowsStaleReads) implements CompactionFilter {
+        @Override
+        public String name() {
+            return "keeps all";
+        }
+
+        @Override
+        public Decision filter(MemorySegment key, MemorySegment value) {
+            return Decision.KEEP;
         }
     }
 }

@@ -146,11 +146,11 @@ final class Background {
                 admitted = bytes;
             }
             goesOn = tryPack(oldest);
-            admission.release(admitted);
+            admission.releasePacking(admitted);
             admitted = 0;
         }
         if (admitted != 0) {
-            admission.release(admitted);
+            admission.releasePacking(admitted);
         }
         packing.set(false);
         signal();

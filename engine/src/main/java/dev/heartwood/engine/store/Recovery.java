@@ -83,7 +83,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
         try {
             packer.pack(memtable, generation);
         } finally {
-            admission.release(bytes);
+            admission.releasePacking(bytes);
         }
     }
 

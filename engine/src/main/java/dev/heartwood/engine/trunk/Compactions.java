@@ -176,7 +176,7 @@ public final class Compactions {
         } finally {
             running.decrementAndGet();
             needed = true;
-            admission.release(memory.bytes(chunkPages));
+            admission.releaseMerge(memory.bytes(chunkPages));
         }
     }
 

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class MergeAdmission {
     /*
      * Merges are refused beyond a part of the pool, since memtables are what writers wait for, and whenever a memtable waits: so what
-     * holds the memory ends, and nothing new takes it. Packing is admitted in the order of asking. One alone is always admitted.
+     * holds the memory ends, and nothing new takes it. Packing is admitted in the order of asking. Who is alone is always admitted.
      *
      * Who is not admitted is entered into a queue under the lock under which it was found that there is no memory, so nobody
      * misses that some was given back.
@@ -29,7 +29,8 @@ public final class MergeAdmission {
     // Guarded by the lock.
     private final Queue<Packing> packings = new ArrayDeque<>();
     private final List<Runnable> refusedMerges = new ArrayList<>();
-    private long admittedBytes;
+    private long mergeBytes;
+    private long packingBytes;
 
     public MergeAdmission(MemoryPool pool) {
         bytesMax = pool.capacity();
@@ -37,7 +38,7 @@ public final class MergeAdmission {
     }
 
     /**
-     * Admits a merge, if need be one that reads less at once; {@link #release} gives its bytes back.
+     * Admits a merge, if need be one that reads less at once; {@link #releaseMerge} gives its bytes back.
      *
      * @param whenFreed called once, later, when it was not admitted and there may be memory
      * @return how many pages it may read at once, 0 when it is not admitted
@@ -45,13 +46,15 @@ public final class MergeAdmission {
     int admitMerge(MergeMemory memory, Runnable whenFreed) {
         lock.lock();
         try {
-            int chunkPages = memory.chunkPages(mergeBytesMax - admittedBytes);
+            long free = Math.min(mergeBytesMax - mergeBytes, bytesMax - mergeBytes - packingBytes);
+            int chunkPages = memory.chunkPages(free);
             long bytes = memory.bytes(chunkPages);
-            if (admittedBytes != 0 && (!packings.isEmpty() || admittedBytes + bytes > mergeBytesMax)) {
+            boolean isAlone = mergeBytes + packingBytes == 0;
+            if (!isAlone && (!packings.isEmpty() || bytes > free)) {
                 refusedMerges.add(whenFreed);
                 return 0;
             }
-            admittedBytes += bytes;
+            mergeBytes += bytes;
             return chunkPages;
         } finally {
             lock.unlock();
@@ -59,7 +62,7 @@ public final class MergeAdmission {
     }
 
     /**
-     * Admits packing that takes {@code bytes}, all that there is at the most; {@link #release} gives them back.
+     * Admits packing that takes {@code bytes}, all that there is at the most; {@link #releasePacking} gives them back.
      *
      * @param admitted called once, later, when it is admitted then
      * @return whether it is admitted now
@@ -70,7 +73,7 @@ public final class MergeAdmission {
             Packing packing = new Packing(bytes, admitted);
             boolean fits = packings.isEmpty() && fits(packing);
             if (fits) {
-                admittedBytes += bytes;
+                packingBytes += bytes;
             } else {
                 packings.add(packing);
             }
@@ -81,18 +84,28 @@ public final class MergeAdmission {
     }
 
     private boolean fits(Packing packing) {
-        return admittedBytes == 0 || admittedBytes + packing.bytes <= bytesMax;
+        return mergeBytes + packingBytes == 0 || mergeBytes + packingBytes + packing.bytes <= bytesMax;
     }
 
-    /** Gives back what was admitted. */
-    public void release(long bytes) {
+    /** Gives back what a merge was admitted with. */
+    void releaseMerge(long bytes) {
+        release(bytes, 0);
+    }
+
+    /** Gives back what packing was admitted with. */
+    public void releasePacking(long bytes) {
+        release(0, bytes);
+    }
+
+    private void release(long ofMerge, long ofPacking) {
         List<Runnable> due = new ArrayList<>();
         lock.lock();
         try {
-            admittedBytes -= bytes;
+            mergeBytes -= ofMerge;
+            packingBytes -= ofPacking;
             while (!packings.isEmpty() && fits(packings.peek())) {
                 Packing next = packings.remove();
-                admittedBytes += next.bytes;
+                packingBytes += next.bytes;
                 due.add(next.admitted);
             }
             if (packings.isEmpty()) {

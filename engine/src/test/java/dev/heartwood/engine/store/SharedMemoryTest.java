@@ -55,7 +55,7 @@ class SharedMemoryTest {
         awaitPacking();
         assertFalse(written.isDone());
         giveMemoryBack();
-        environment.mergeAdmission().release(environment.mergeAdmission().all());
+        environment.mergeAdmission().releasePacking(environment.mergeAdmission().all());
         written.get();
         check(store);
     }
@@ -70,7 +70,7 @@ class SharedMemoryTest {
         awaitPacking();
         assertFalse(written.isDone());
         giveMemoryBack();
-        environment.mergeAdmission().release(1);
+        environment.mergeAdmission().releasePacking(1);
         written.get();
         check(store);
     }
@@ -98,7 +98,7 @@ class SharedMemoryTest {
         awaitPacking();
         assertFalse(opened.isDone());
         giveMemoryBack();
-        environment.mergeAdmission().release(1);
+        environment.mergeAdmission().releasePacking(1);
         check(opened.get());
     }
 

@@ -34,12 +34,23 @@ class MergeAdmissionTest {
         assertTrue(pages > 0);
         assertEquals(0, admission.admitMerge(LARGE, tell("merge")));
         assertTrue(admission.admitPacking(2 * MIB, tell("never")));
-        admission.release(2 * MIB);
+        admission.releasePacking(2 * MIB);
         assertEquals(List.of("merge"), told);
         assertEquals(0, admission.admitMerge(LARGE, tell("again")));
-        admission.release(LARGE.bytes(pages));
+        admission.releaseMerge(LARGE.bytes(pages));
         assertEquals(List.of("merge", "again"), told);
         assertTrue(admission.admitMerge(LARGE, tell("never")) > 0);
+    }
+
+    @Test
+    void mergesRunBesidePackingWhileThereIsMemoryForBoth() {
+        assertTrue(admission.admitPacking(7 * MIB / 2, tell("never")));
+        int pages = admission.admitMerge(LARGE, tell("never"));
+        assertTrue(pages > 0);
+        // The merges' part is not used up, but the pool is.
+        assertEquals(0, admission.admitMerge(new MergeMemory(1, MIB / 2), tell("merge")));
+        admission.releasePacking(7 * MIB / 2);
+        assertEquals(List.of("merge"), told);
     }
 
     @Test
@@ -47,10 +58,10 @@ class MergeAdmissionTest {
         MergeMemory huge = new MergeMemory(40, 9 * MIB);
         int pages = admission.admitMerge(huge, tell("never"));
         assertEquals(MergeMemory.CHUNK_PAGES_MIN, pages);
-        admission.release(huge.bytes(pages));
+        admission.releaseMerge(huge.bytes(pages));
         assertTrue(admission.admitPacking(20 * MIB, tell("never")));
         assertFalse(admission.admitPacking(1, tell("next")));
-        admission.release(20 * MIB);
+        admission.releasePacking(20 * MIB);
         assertEquals(List.of("next"), told);
     }
 
@@ -61,10 +72,10 @@ class MergeAdmissionTest {
         // There would be memory for both, but then the first would wait for ever.
         assertFalse(admission.admitPacking(MIB, tell("second")));
         assertEquals(0, admission.admitMerge(SMALL, tell("merge")));
-        admission.release(SMALL.bytes(pages));
+        admission.releaseMerge(SMALL.bytes(pages));
         assertEquals(List.of("all"), told);
         assertEquals(0, admission.admitMerge(SMALL, tell("merge 2")));
-        admission.release(admission.all());
+        admission.releasePacking(admission.all());
         assertEquals(List.of("all", "second", "merge", "merge 2"), told);
     }
 }
