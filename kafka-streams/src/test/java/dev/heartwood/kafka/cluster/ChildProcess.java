@@ -25,10 +25,10 @@ final class ChildProcess implements AutoCloseable {
                 "-Xmx" + heap,
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=" + System.getProperty("heartwood.child.tiers", "4"),
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("java.class.path"),
-                mainClass));
+                "--enable-native-access=ALL-UNNAMED"));
+        String flags = System.getenv().getOrDefault("HEARTWOOD_JAVA_OPTS", "").strip();
+        command.addAll(flags.isEmpty() ? List.of() : List.of(flags.split("\\s+")));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), mainClass));
         command.addAll(arguments);
         try {
             Files.createDirectories(output.getParent());
