@@ -56,7 +56,7 @@ final class Background {
     private final AtomicInteger sealedTotal = new AtomicInteger();
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition quieter = lock.newCondition();
-    /** Packing found no memory beside others, and asks for all there is. Belongs to who has set {@link #packing}. */
+    /** Packing found no memory beside others, and is to be alone. Belongs to who has set {@link #packing}. */
     private boolean packsAlone;
 
     /** Why the last attempt to pack found no space or memory; null when it did not. */
@@ -128,35 +128,35 @@ final class Background {
     }
 
     private void packAll() {
-        packAll(0);
+        packAll(false);
     }
 
-    /** Packs what is sealed; for the first memtable {@code admittedBytes} of memory have been admitted already, unless they are 0. */
-    private void packAll(long admittedBytes) {
-        long admitted = admittedBytes;
+    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already. */
+    private void packAll(boolean isAdmitted) {
+        boolean admitted = isAdmitted;
         boolean goesOn = true;
         for (Generation oldest = generations.oldestSealed();
                 goesOn && oldest != null && !failStop.isFailed();
                 oldest = generations.oldestSealed()) {
-            if (admitted == 0) {
-                long bytes = packsAlone ? admission.all() : packer.memoryBytes(oldest.memtable());
-                if (!admission.admitPacking(bytes, () -> workers.submit(Priority.SEAL, () -> packAll(bytes)))) {
-                    return; // still packing, and goes on when there is memory
-                }
-                admitted = bytes;
+            if (!admitted && !admission.admitPacking(packsAlone, this::packAdmitted)) {
+                return; // still packing, and goes on when it is admitted
             }
             goesOn = tryPack(oldest);
-            admission.releasePacking(admitted);
-            admitted = 0;
+            admission.releasePacking();
+            admitted = false;
         }
-        if (admitted != 0) {
-            admission.releasePacking(admitted);
+        if (admitted) {
+            admission.releasePacking();
         }
         packing.set(false);
         signal();
         if (packingFailure == null) {
             packSoon();
         }
+    }
+
+    private void packAdmitted() {
+        workers.submit(Priority.SEAL, () -> packAll(true));
     }
 
     /** Returns whether to go on: with the next memtable, or alone with this one. */

@@ -64,26 +64,26 @@ final class Recovery implements ReplaySink, AutoCloseable {
 
     private void pack(long generation) {
         try {
-            pack(generation, packer.memoryBytes(memtable));
+            pack(generation, false);
         } catch (InsufficientMemoryException e) {
-            pack(generation, environment.mergeAdmission().all());
+            pack(generation, true);
         }
         hasPacked = true;
         memtable.release();
         memtable = environment.newMemtable(0, lanes, memtableBytes);
     }
 
-    /** Packs as soon as {@code bytes} of the memory for merges are admitted. */
-    private void pack(long generation, long bytes) {
+    /** Packs as soon as it is admitted to the memory for merges, beside others or {@code alone}. */
+    private void pack(long generation, boolean alone) {
         MergeAdmission admission = environment.mergeAdmission();
         CountDownLatch admitted = new CountDownLatch(1);
-        if (!admission.admitPacking(bytes, admitted::countDown)) {
+        if (!admission.admitPacking(alone, admitted::countDown)) {
             await(admitted);
         }
         try {
             packer.pack(memtable, generation);
         } finally {
-            admission.releasePacking(bytes);
+            admission.releasePacking();
         }
     }
 

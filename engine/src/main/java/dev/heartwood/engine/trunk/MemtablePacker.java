@@ -38,11 +38,6 @@ public final class MemtablePacker {
         this.beforeIncorporation = beforeIncorporation;
     }
 
-    /** The memory for merges that packing {@code memtable} takes, about, in bytes. */
-    public long memoryBytes(Memtable memtable) {
-        return Compactor.KEY_SCRATCH_BYTES + MergeMemory.packingBytes(memtable.entries(), storage.hasGroups());
-    }
-
     /** Packs {@code memtable}, which holds everything of {@code generation} and is not written to any more. */
     public void pack(Memtable memtable, long generation) {
         memtable.seal();

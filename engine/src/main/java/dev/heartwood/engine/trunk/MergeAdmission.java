@@ -8,49 +8,48 @@ import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Admits merges and packing, of all trees that share a pool, as far as the pool's memory goes. Who is admitted takes about as much of it
- * as was said. Thread-safe; what is told to go on is called by the thread that gives memory back, without a lock.
+ * Who may use a pool for merges and for packing memtables, of all trees that share it. Thread-safe; what is told to go on is called by
+ * the thread that ends, without a lock.
  */
 public final class MergeAdmission {
     /*
-     * Merges are refused beyond a part of the pool, since memtables are what writers wait for, and whenever a memtable waits: so what
-     * holds the memory ends, and nothing new takes it. Packing is admitted in the order of asking. Who is alone is always admitted.
+     * Merges say how much memory they take, about, and get a part of the pool together. The rest is for packing, since memtables are
+     * what writers wait for. Packing says nothing and tries; when it finds no memory it asks to be alone. Whoever asks for that waits
+     * until all others have ended, and whoever comes after waits for him, so that nothing new takes what is given back.
      *
-     * Who is not admitted is entered into a queue under the lock under which it was found that there is no memory, so nobody
-     * misses that some was given back.
+     * Who is not admitted is entered into a queue under the lock under which that was found, so nobody misses that another ended.
      */
     private static final int MERGES_OF_8 = 5;
 
-    private record Packing(long bytes, Runnable admitted) {}
+    private record Packing(boolean alone, Runnable admitted) {}
 
-    private final long bytesMax;
     private final long mergeBytesMax;
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by the lock.
-    private final Queue<Packing> packings = new ArrayDeque<>();
+    private final Queue<Packing> waiting = new ArrayDeque<>();
     private final List<Runnable> refusedMerges = new ArrayList<>();
     private long mergeBytes;
-    private long packingBytes;
+    private int packings;
+    private boolean isOneAlone;
 
     public MergeAdmission(MemoryPool pool) {
-        bytesMax = pool.capacity();
-        mergeBytesMax = bytesMax / 8 * MERGES_OF_8;
+        mergeBytesMax = pool.capacity() / 8 * MERGES_OF_8;
     }
 
     /**
-     * Admits a merge, if need be one that reads less at once; {@link #releaseMerge} gives its bytes back.
+     * Admits a merge, if need be one that reads less at once; one beside no others is admitted whatever it takes. {@link #releaseMerge}
+     * gives its bytes back.
      *
-     * @param whenFreed called once, later, when it was not admitted and there may be memory
+     * @param whenFreed called once, later, when it was not admitted and may be then
      * @return how many pages it may read at once, 0 when it is not admitted
      */
     int admitMerge(MergeMemory memory, Runnable whenFreed) {
         lock.lock();
         try {
-            long free = Math.min(mergeBytesMax - mergeBytes, bytesMax - mergeBytes - packingBytes);
-            int chunkPages = memory.chunkPages(free);
+            int chunkPages = memory.chunkPages(mergeBytesMax - mergeBytes);
             long bytes = memory.bytes(chunkPages);
-            boolean isAlone = mergeBytes + packingBytes == 0;
-            if (!isAlone && (!packings.isEmpty() || bytes > free)) {
+            boolean fits = mergeBytes == 0 || mergeBytes + bytes <= mergeBytesMax;
+            if (!fits || isOneAlone || !waiting.isEmpty()) {
                 refusedMerges.add(whenFreed);
                 return 0;
             }
@@ -62,20 +61,20 @@ public final class MergeAdmission {
     }
 
     /**
-     * Admits packing that takes {@code bytes}, all that there is at the most; {@link #releasePacking} gives them back.
+     * Admits the packing of a memtable; {@link #releasePacking} ends it.
      *
-     * @param admitted called once, later, when it is admitted then
+     * @param alone beside no merge and no other packing
+     * @param admitted called once, later, when it is admitted only then
      * @return whether it is admitted now
      */
-    public boolean admitPacking(long bytes, Runnable admitted) {
+    public boolean admitPacking(boolean alone, Runnable admitted) {
         lock.lock();
         try {
-            Packing packing = new Packing(bytes, admitted);
-            boolean fits = packings.isEmpty() && fits(packing);
+            boolean fits = waiting.isEmpty() && fits(alone);
             if (fits) {
-                packingBytes += bytes;
+                begin(alone);
             } else {
-                packings.add(packing);
+                waiting.add(new Packing(alone, admitted));
             }
             return fits;
         } finally {
@@ -83,32 +82,38 @@ public final class MergeAdmission {
         }
     }
 
-    private boolean fits(Packing packing) {
-        return mergeBytes + packingBytes == 0 || mergeBytes + packingBytes + packing.bytes <= bytesMax;
+    private boolean fits(boolean alone) {
+        return alone ? mergeBytes == 0 && packings == 0 : !isOneAlone;
     }
 
-    /** Gives back what a merge was admitted with. */
+    private void begin(boolean alone) {
+        packings++;
+        isOneAlone = alone;
+    }
+
+    /** Ends a merge that was admitted with so many bytes. */
     void releaseMerge(long bytes) {
         release(bytes, 0);
     }
 
-    /** Gives back what packing was admitted with. */
-    public void releasePacking(long bytes) {
-        release(0, bytes);
+    /** Ends a packing that was admitted. */
+    public void releasePacking() {
+        release(0, 1);
     }
 
-    private void release(long ofMerge, long ofPacking) {
+    private void release(long bytes, int packing) {
         List<Runnable> due = new ArrayList<>();
         lock.lock();
         try {
-            mergeBytes -= ofMerge;
-            packingBytes -= ofPacking;
-            while (!packings.isEmpty() && fits(packings.peek())) {
-                Packing next = packings.remove();
-                packingBytes += next.bytes;
+            mergeBytes -= bytes;
+            packings -= packing;
+            isOneAlone &= packings > 0;
+            while (!waiting.isEmpty() && fits(waiting.peek().alone)) {
+                Packing next = waiting.remove();
+                begin(next.alone);
                 due.add(next.admitted);
             }
-            if (packings.isEmpty()) {
+            if (waiting.isEmpty() && !isOneAlone) {
                 due.addAll(refusedMerges);
                 refusedMerges.clear();
             }
@@ -122,14 +127,9 @@ public final class MergeAdmission {
     public int packingsWaiting() {
         lock.lock();
         try {
-            return packings.size();
+            return waiting.size();
         } finally {
             lock.unlock();
         }
-    }
-
-    /** What packing asks for that is to have no others beside it. */
-    public long all() {
-        return bytesMax;
     }
 }

@@ -37,12 +37,6 @@ record MergeMemory(int inputs, long fixedBytes) {
         return new MergeMemory(inputs, writer + fingerprints + sorted + readers + MAPLET_WRITER_BYTES);
     }
 
-    /** What packing a memtable takes, which reads nothing from the device: a writer, the hashes of the keys, and fingerprints sorted. */
-    static long packingBytes(long entries, boolean hasGroups) {
-        long hashBytes = (hasGroups ? 2 : 1) * FINGERPRINT_BYTES;
-        return BRANCH_WRITER_BYTES + MAPLET_WRITER_BYTES + entries * (hashBytes + SORTED_FINGERPRINT_BYTES);
-    }
-
     /** The most that one merge takes for the fingerprints of what it writes, before they are sorted. */
     static long fingerprintBytesMax(TreeStorage storage) {
         return storage.mergeBuffers().capacity() / 5;

@@ -47,30 +47,30 @@ class SharedMemoryTest {
     }
 
     @Test
-    void writersWait() throws Exception {
+    void writersWaitForWhoIsAlone() throws Exception {
         KeyValueStore store = environment.open(directory.resolve("a"), OPTIONS);
         takeMemory();
-        assertTrue(environment.mergeAdmission().admitPacking(environment.mergeAdmission().all(), () -> {}));
+        assertTrue(environment.mergeAdmission().admitPacking(true, () -> {}));
         Future<?> written = thread.submit(() -> write(store));
         awaitPacking();
         assertFalse(written.isDone());
         giveMemoryBack();
-        environment.mergeAdmission().releasePacking(environment.mergeAdmission().all());
+        environment.mergeAdmission().releasePacking();
         written.get();
         check(store);
     }
 
-    /** Others may take more than they said: who finds none asks for all there is, and waits until they have ended. */
+    /** Who finds no memory beside others asks to be alone, and waits until they have ended. */
     @Test
-    void writersWaitForThoseWhoTookMoreThanTheySaid() throws Exception {
+    void writersWaitForThoseWhoHoldTheMemory() throws Exception {
         KeyValueStore store = environment.open(directory.resolve("a"), OPTIONS);
         takeMemory();
-        assertTrue(environment.mergeAdmission().admitPacking(1, () -> {}));
+        assertTrue(environment.mergeAdmission().admitPacking(false, () -> {}));
         Future<?> written = thread.submit(() -> write(store));
         awaitPacking();
         assertFalse(written.isDone());
         giveMemoryBack();
-        environment.mergeAdmission().releasePacking(1);
+        environment.mergeAdmission().releasePacking();
         written.get();
         check(store);
     }
@@ -93,12 +93,12 @@ class SharedMemoryTest {
         Path killed = directory.resolve("b");
         copy(directory.resolve("a"), killed);
         takeMemory();
-        assertTrue(environment.mergeAdmission().admitPacking(1, () -> {}));
+        assertTrue(environment.mergeAdmission().admitPacking(false, () -> {}));
         Future<KeyValueStore> opened = thread.submit(() -> environment.open(killed, OPTIONS));
         awaitPacking();
         assertFalse(opened.isDone());
         giveMemoryBack();
-        environment.mergeAdmission().releasePacking(1);
+        environment.mergeAdmission().releasePacking();
         check(opened.get());
     }
 

@@ -29,53 +29,52 @@ class MergeAdmissionTest {
     }
 
     @Test
-    void mergesLeaveMemoryForPacking() {
-        int pages = admission.admitMerge(LARGE, tell("never"));
-        assertTrue(pages > 0);
+    void mergesShareAPartOfThePool() {
+        int large = admission.admitMerge(LARGE, tell("never"));
+        int small = admission.admitMerge(SMALL, tell("never"));
+        assertTrue(large > 0 && small > 0);
         assertEquals(0, admission.admitMerge(LARGE, tell("merge")));
-        assertTrue(admission.admitPacking(2 * MIB, tell("never")));
-        admission.releasePacking(2 * MIB);
+        admission.releaseMerge(SMALL.bytes(small));
         assertEquals(List.of("merge"), told);
         assertEquals(0, admission.admitMerge(LARGE, tell("again")));
-        admission.releaseMerge(LARGE.bytes(pages));
+        admission.releaseMerge(LARGE.bytes(large));
         assertEquals(List.of("merge", "again"), told);
         assertTrue(admission.admitMerge(LARGE, tell("never")) > 0);
     }
 
     @Test
-    void mergesRunBesidePackingWhileThereIsMemoryForBoth() {
-        assertTrue(admission.admitPacking(7 * MIB / 2, tell("never")));
-        int pages = admission.admitMerge(LARGE, tell("never"));
-        assertTrue(pages > 0);
-        // The merges' part is not used up, but the pool is.
-        assertEquals(0, admission.admitMerge(new MergeMemory(1, MIB / 2), tell("merge")));
-        admission.releasePacking(7 * MIB / 2);
-        assertEquals(List.of("merge"), told);
-    }
-
-    @Test
-    void oneAloneIsAlwaysAdmitted() {
+    void oneMergeIsAlwaysAdmitted() {
         MergeMemory huge = new MergeMemory(40, 9 * MIB);
-        int pages = admission.admitMerge(huge, tell("never"));
-        assertEquals(MergeMemory.CHUNK_PAGES_MIN, pages);
-        admission.releaseMerge(huge.bytes(pages));
-        assertTrue(admission.admitPacking(20 * MIB, tell("never")));
-        assertFalse(admission.admitPacking(1, tell("next")));
-        admission.releasePacking(20 * MIB);
-        assertEquals(List.of("next"), told);
+        assertTrue(admission.admitPacking(false, tell("never")));
+        assertEquals(MergeMemory.CHUNK_PAGES_MIN, admission.admitMerge(huge, tell("never")));
     }
 
     @Test
-    void whoWaitsToPackGoesBeforeNewMergesAndInOrder() {
-        int pages = admission.admitMerge(SMALL, tell("never"));
-        assertFalse(admission.admitPacking(admission.all(), tell("all")));
-        // There would be memory for both, but then the first would wait for ever.
-        assertFalse(admission.admitPacking(MIB, tell("second")));
+    void packingWaitsForNothingButWhoWantsToBeAlone() {
+        int pages = admission.admitMerge(LARGE, tell("never"));
+        assertTrue(admission.admitPacking(false, tell("never")));
+        assertTrue(admission.admitPacking(false, tell("never")));
+        assertFalse(admission.admitPacking(true, tell("alone")));
+        assertFalse(admission.admitPacking(false, tell("second")));
         assertEquals(0, admission.admitMerge(SMALL, tell("merge")));
-        admission.releaseMerge(SMALL.bytes(pages));
-        assertEquals(List.of("all"), told);
+        assertEquals(2, admission.packingsWaiting());
+        admission.releasePacking();
+        admission.releaseMerge(LARGE.bytes(pages));
+        assertEquals(List.of(), told);
+        admission.releasePacking();
+        assertEquals(List.of("alone"), told);
         assertEquals(0, admission.admitMerge(SMALL, tell("merge 2")));
-        admission.releasePacking(admission.all());
-        assertEquals(List.of("all", "second", "merge", "merge 2"), told);
+        admission.releasePacking();
+        assertEquals(List.of("alone", "second", "merge", "merge 2"), told);
+    }
+
+    @Test
+    void mergesWaitForWhoIsAlone() {
+        assertTrue(admission.admitPacking(true, tell("never")));
+        assertEquals(0, admission.admitMerge(SMALL, tell("merge")));
+        assertFalse(admission.admitPacking(false, tell("packing")));
+        admission.releasePacking();
+        assertEquals(List.of("packing", "merge"), told);
+        assertTrue(admission.admitMerge(SMALL, tell("never")) > 0);
     }
 }
