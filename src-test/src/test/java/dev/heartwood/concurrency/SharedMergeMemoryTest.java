@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 /** Stores that share little memory wait for what each other's merges hold of it: no write is refused for that. */
 class SharedMergeMemoryTest {
     private static final int STORES = 6;
-    private static final int BATCHES = Integer.getInteger("heartwood.batches", 150);
+    private static final int BATCHES = 150;
     private static final int BATCH_ENTRIES = 500;
     private static final EnvironmentOptions ENVIRONMENT =
             EnvironmentOptions.builder().memory(ByteSize.mib(16)).build();

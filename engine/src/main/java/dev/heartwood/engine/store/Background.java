@@ -111,7 +111,7 @@ final class Background {
     /** Has the sealed memtables packed, if nobody does so already. */
     void packSoon() {
         if (!closing && generations.oldestSealed() != null && packing.compareAndSet(false, true)) {
-            workers.submit(Priority.SEAL, this::packAll);
+            workers.submit(Priority.SEAL, () -> packAll(false));
         }
     }
 
@@ -125,10 +125,6 @@ final class Background {
     /** Whether packing found no space or memory, and no merge is under way that may make some. */
     boolean isPackingRefused() {
         return packingFailure != null && merging.get() == 0;
-    }
-
-    private void packAll() {
-        packAll(false);
     }
 
     /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already. */

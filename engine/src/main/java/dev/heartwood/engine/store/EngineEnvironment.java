@@ -408,13 +408,19 @@ public final class EngineEnvironment implements Environment {
         };
     }
 
-    /** Waits a little for memory of memtables that other stores give back; returns whether there was any to wait for. */
+    /**
+     * Waits a little for memory of memtables that other stores give back. Not inside an epoch.
+     *
+     * @return whether there was any to wait for; otherwise all that had been given back is there now
+     */
     boolean awaitMemtableMemory() {
         sealLargest();
         boolean isComing = stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
-        epochs.reclaim();
-        if (isComing && !workers.runOneHere()) {
+        if (!isComing) {
+            epochs.awaitReclaimed();
+        } else if (!workers.runOneHere()) {
             LockSupport.parkNanos(MEMORY_POLL_NANOS);
+            epochs.reclaim();
         }
         return isComing;
     }

@@ -19,6 +19,8 @@
  *       without locks ({@code Scrubber}, {@code Damage}).
  *   <li>A write waits for memory only while some memtable, of any store, is about to give it back; then it fails, with nothing
  *       changed ({@code WritePath.RoomSearch}).
+ *   <li>A memtable that finds no memory to be packed with waits until no merge and no packing of any store is under way; only when it
+ *       finds none then, that is a lack of memory ({@code Background}, {@code Recovery}).
  *   <li>Keys change their form where they enter and leave ({@code KeyForm}); log, memtable and tree see stored keys only, and order
  *       them by bytes. So do operators and filters of the user see the user's keys only.
  *   <li>What a store decides by itself goes through the same doors as what its user tunes ({@code Tuner}), and ends with the next tuning to

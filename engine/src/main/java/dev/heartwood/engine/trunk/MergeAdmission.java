@@ -2,8 +2,6 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -27,7 +25,7 @@ public final class MergeAdmission {
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by the lock.
     private final Queue<Packing> waiting = new ArrayDeque<>();
-    private final List<Runnable> refusedMerges = new ArrayList<>();
+    private final Queue<Runnable> refusedMerges = new ArrayDeque<>();
     private long mergeBytes;
     private int packings;
     private boolean isOneAlone;
@@ -101,26 +99,51 @@ public final class MergeAdmission {
         release(0, 1);
     }
 
+    /** Allocates nothing: who ends for want of Java heap has to be able to give its memory back. */
     private void release(long bytes, int packing) {
-        List<Runnable> due = new ArrayList<>();
+        int refused;
         lock.lock();
         try {
+            boolean wereHeldBack = isOneAlone || !waiting.isEmpty();
             mergeBytes -= bytes;
             packings -= packing;
             isOneAlone &= packings > 0;
-            while (!waiting.isEmpty() && fits(waiting.peek().alone)) {
-                Packing next = waiting.remove();
-                begin(next.alone);
-                due.add(next.admitted);
-            }
-            if (waiting.isEmpty() && !isOneAlone) {
-                due.addAll(refusedMerges);
-                refusedMerges.clear();
-            }
+            refused = bytes > 0 || wereHeldBack ? refusedMerges.size() : 0;
         } finally {
             lock.unlock();
         }
-        due.forEach(Runnable::run);
+        for (Runnable next = nextPacking(); next != null; next = nextPacking()) {
+            next.run();
+        }
+        // Not until none is left: some may be refused again meanwhile.
+        for (Runnable next; refused > 0 && (next = nextMerge()) != null; refused--) {
+            next.run();
+        }
+    }
+
+    /** Admits the packing that has waited longest and returns what it is to be told by; null when it has to wait on. */
+    private Runnable nextPacking() {
+        lock.lock();
+        try {
+            if (waiting.isEmpty() || !fits(waiting.peek().alone)) {
+                return null;
+            }
+            Packing next = waiting.remove();
+            begin(next.alone);
+            return next.admitted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What a refused merge is to be told by; null when there is none, or merges are held back. */
+    private Runnable nextMerge() {
+        lock.lock();
+        try {
+            return isOneAlone || !waiting.isEmpty() ? null : refusedMerges.poll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** How many wait for being admitted to pack. */

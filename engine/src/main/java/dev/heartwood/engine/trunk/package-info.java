@@ -8,7 +8,7 @@
  * of nodes. {@code CompactionPolicy} decides, for each node the one that {@code NodePolicies} names: {@code TieredPolicy} or {@code
  * LevelTieredPolicy}, which share {@code MergingPolicy}. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
  * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code Installer} puts the
- * result in place. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
+ * result in place. {@code MergeAdmission} has merges and packing, of all trees that share memory for it, begin when there is some. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
  * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves.
  * {@code TreeReader} and {@code TreeCursor} read. {@code TreeShape} has the limits, and {@code KeySpread} what is known of the keys, which trees of hashed keys go by. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
  *
@@ -28,7 +28,8 @@
  *   <li>A node for which nothing is left to merge has no more runs that share a key than its policy allows ({@code PolicyRules}).
  * </ol>
  *
- * <p>Lock order: structure lock; then, while releasing, the locks of {@code extent} and {@code cache}.
+ * <p>Lock order: structure lock; then, while releasing, the locks of {@code extent} and {@code cache}. The lock of {@code MergeAdmission}
+ * is a leaf, and nobody holds another one when he calls it.
  *
  * <p>Differences from the paper: one maplet per bundle takes the place of one filter per branch; readers pin an epoch instead of
  * locking hand over hand; nodes are on the heap and written at checkpoints; splits and merges happen on the way up of one

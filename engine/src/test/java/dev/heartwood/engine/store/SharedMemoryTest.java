@@ -10,6 +10,10 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.os.KeyHasher;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -25,10 +29,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a store does while others have the memory for merges: it waits for it. */
+/** What a store does while others have the memory that it needs: it waits for it. */
 class SharedMemoryTest {
     private static final int KEYS = 20_000;
+    private static final int VALUE_BYTES = 200;
+    private static final StoreOptions LARGE_MEMTABLE =
+            StoreOptions.builder().memtable(ByteSize.mib(1)).checkpointDistance(1000).build();
     private static final StoreOptions OPTIONS =
             StoreOptions.builder().memtable(ByteSize.kib(256)).build();
 
@@ -39,38 +48,27 @@ class SharedMemoryTest {
             EnvironmentOptions.builder().memory(ByteSize.mib(16)).build());
     private final ExecutorService thread = Executors.newFixedThreadPool(1);
     private final List<Long> blocks = new ArrayList<>();
+    private final List<Memtable> memtables = new ArrayList<>();
+    private boolean isAdmitted;
 
     @AfterEach
     void close() {
+        giveBack();
         thread.close();
         environment.close();
     }
 
-    @Test
-    void writersWaitForWhoIsAlone() throws Exception {
+    /** For who is alone; or, having found no memory beside others, to be alone. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void writersWait(boolean othersAreAlone) throws Exception {
         KeyValueStore store = environment.open(directory.resolve("a"), OPTIONS);
         takeMemory();
-        assertTrue(environment.mergeAdmission().admitPacking(true, () -> {}));
+        admit(othersAreAlone);
         Future<?> written = thread.submit(() -> write(store));
         awaitPacking();
         assertFalse(written.isDone());
-        giveMemoryBack();
-        environment.mergeAdmission().releasePacking();
-        written.get();
-        check(store);
-    }
-
-    /** Who finds no memory beside others asks to be alone, and waits until they have ended. */
-    @Test
-    void writersWaitForThoseWhoHoldTheMemory() throws Exception {
-        KeyValueStore store = environment.open(directory.resolve("a"), OPTIONS);
-        takeMemory();
-        assertTrue(environment.mergeAdmission().admitPacking(false, () -> {}));
-        Future<?> written = thread.submit(() -> write(store));
-        awaitPacking();
-        assertFalse(written.isDone());
-        giveMemoryBack();
-        environment.mergeAdmission().releasePacking();
+        giveBack();
         written.get();
         check(store);
     }
@@ -80,26 +78,75 @@ class SharedMemoryTest {
         KeyValueStore store = environment.open(directory.resolve("a"), OPTIONS);
         takeMemory();
         assertThrows(InsufficientMemoryException.class, () -> write(store));
-        giveMemoryBack();
+        giveBack();
         write(store);
         check(store);
     }
 
     @Test
     void aStoreThatReplaysWaits() throws Exception {
-        KeyValueStore store = environment.open(
-                directory.resolve("a"), StoreOptions.builder().memtable(ByteSize.mib(1)).checkpointDistance(1000).build());
-        write(store);
-        Path killed = directory.resolve("b");
-        copy(directory.resolve("a"), killed);
+        Path killed = killedStore();
         takeMemory();
-        assertTrue(environment.mergeAdmission().admitPacking(false, () -> {}));
+        admit(false);
         Future<KeyValueStore> opened = thread.submit(() -> environment.open(killed, OPTIONS));
         awaitPacking();
         assertFalse(opened.isDone());
-        giveMemoryBack();
-        environment.mergeAdmission().releasePacking();
+        giveBack();
         check(opened.get());
+    }
+
+    /** The other store has its memtable packed for that, as soon as it may. */
+    @Test
+    void aStoreThatReplaysWaitsForMemtablesOfOthers() throws Exception {
+        Path killed = killedStore();
+        KeyValueStore other = environment.open(directory.resolve("other"), LARGE_MEMTABLE);
+        other.put(key(0), value(0));
+        takeMemtables();
+        admit(true);
+        Future<KeyValueStore> opened = thread.submit(() -> environment.open(killed, OPTIONS));
+        awaitPacking();
+        assertFalse(opened.isDone());
+        giveBack();
+        check(opened.get());
+        assertArrayEquals(value(0), other.get(key(0)));
+    }
+
+    @Test
+    void aStoreThatReplaysIsRefusedWhenNobodyCanGiveMemoryBack() {
+        Path killed = killedStore();
+        takeMemtables();
+        assertThrows(InsufficientMemoryException.class, () -> environment.open(killed, OPTIONS));
+        giveBack();
+        check(environment.open(killed, OPTIONS));
+    }
+
+    /** A store that has everything in its log. */
+    private Path killedStore() {
+        Path killed = directory.resolve("killed");
+        try (KeyValueStore store = environment.open(directory.resolve("a"), LARGE_MEMTABLE)) {
+            write(store);
+            copy(directory.resolve("a"), killed);
+        }
+        return killed;
+    }
+
+    /** Takes all memory of memtables that is left. */
+    private void takeMemtables() {
+        long entry = take(environment.mergeBuffers());
+        int sequence = 0;
+        for (Memtable memtable = newMemtable(); memtable.reserve(0, Integer.BYTES, VALUE_BYTES); memtable = newMemtable()) {
+            memtables.add(memtable);
+            while (memtable.reserve(0, Integer.BYTES, VALUE_BYTES)) {
+                Memory.putInt(entry, ++sequence);
+                long hash = KeyHasher.hash(entry, Integer.BYTES);
+                memtable.insert(0, hash, entry, Integer.BYTES, sequence, Entries.PUT, entry, VALUE_BYTES);
+            }
+        }
+        environment.mergeBuffers().free(entry, MemoryPool.BLOCK_BYTES_MIN);
+    }
+
+    private Memtable newMemtable() {
+        return environment.newMemtable(1, 1, Long.MAX_VALUE);
     }
 
     /** Takes all memory for merges. */
@@ -114,9 +161,22 @@ class SharedMemoryTest {
         return pool.allocate(MemoryPool.BLOCK_BYTES_MIN);
     }
 
-    private void giveMemoryBack() {
+    /** Begins to pack, as another store would. */
+    private void admit(boolean alone) {
+        isAdmitted = environment.mergeAdmission().admitPacking(alone, () -> {});
+        assertTrue(isAdmitted);
+    }
+
+    /** Gives back all that was taken, and ends what was begun. */
+    private void giveBack() {
         blocks.forEach(block -> environment.mergeBuffers().free(block, MemoryPool.BLOCK_BYTES_MIN));
         blocks.clear();
+        if (isAdmitted) {
+            isAdmitted = false;
+            environment.mergeAdmission().releasePacking();
+        }
+        memtables.forEach(Memtable::release);
+        memtables.clear();
     }
 
     /** Waits until somebody waits for being admitted. */
@@ -154,6 +214,6 @@ class SharedMemoryTest {
     }
 
     private static byte[] value(int key) {
-        return ByteBuffer.allocate(200).putInt(key).array();
+        return ByteBuffer.allocate(VALUE_BYTES).putInt(key).array();
     }
 }

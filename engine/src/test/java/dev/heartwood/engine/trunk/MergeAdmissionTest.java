@@ -69,6 +69,26 @@ class MergeAdmissionTest {
     }
 
     @Test
+    void mergesAreNotToldOfPackingThatGaveThemNothing() {
+        assertTrue(admission.admitMerge(LARGE, tell("never")) > 0);
+        assertTrue(admission.admitPacking(false, tell("never")));
+        assertEquals(0, admission.admitMerge(LARGE, tell("merge")));
+        admission.releasePacking();
+        assertEquals(List.of(), told);
+    }
+
+    /** Who is refused again while the others are told is not told twice. */
+    @Test
+    void aMergeThatIsRefusedAgainWaitsForTheNextToEnd() {
+        int pages = admission.admitMerge(SMALL, tell("never"));
+        assertTrue(admission.admitMerge(LARGE, tell("never")) > 0);
+        Runnable again = () -> assertEquals(0, admission.admitMerge(LARGE, tell("again")));
+        assertEquals(0, admission.admitMerge(LARGE, again));
+        admission.releaseMerge(SMALL.bytes(pages));
+        assertEquals(List.of(), told);
+    }
+
+    @Test
     void mergesWaitForWhoIsAlone() {
         assertTrue(admission.admitPacking(true, tell("never")));
         assertEquals(0, admission.admitMerge(SMALL, tell("merge")));
