@@ -109,12 +109,12 @@ class MigrationStormTest {
         }
     }
 
-    /** What the stores of the instance use of the environment that one of them keeps open. */
     private static HeartwoodKeyValueStore openAnchor(Path anchorage, StreamsMetricsImpl metrics) {
         return new StoreContext(anchorage, Map.of(), metrics)
                 .open(HeartwoodKeyValueStore.of("anchor", ValueFormat.PLAIN));
     }
 
+    /** What the stores of the instance use of the environment that one of them keeps open. */
     private static MemoryStats memory(StreamsMetricsImpl metrics) {
         SharedEnvironment shared = SharedEnvironment.acquire(metrics, HeartwoodStoreConfig.of(Map.of()));
         try {
