@@ -65,6 +65,8 @@ public final class BranchCursor implements LargeValueCursor {
     private int valueLength;
     private OverflowGroup largeGroup;
     private long largePosition;
+    /** Made when the first large value is read. */
+    private LargeValuesAhead largeAhead;
     /** Where the seek that was announced will begin. */
     private int leafAhead = UNKNOWN;
     private boolean closed;
@@ -417,6 +419,19 @@ public final class BranchCursor implements LargeValueCursor {
     @Override
     public long largePosition() {
         return largePosition;
+    }
+
+    @Override
+    public void readAheadLarge() {
+        if (largeAhead == null) {
+            largeAhead = new LargeValuesAhead(branch);
+        }
+        largeAhead.take(page, leaf, index, limit, valueLength);
+    }
+
+    /** How many reads of the device {@link #readAheadLarge} has begun, about. */
+    public int largeReads() {
+        return largeAhead == null ? 0 : largeAhead.reads();
     }
 
     private void gatherValue() {

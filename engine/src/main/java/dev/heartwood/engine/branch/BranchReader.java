@@ -15,7 +15,7 @@ public final class BranchReader {
 
     /**
      * Finds the newest entry of a key that a snapshot sees; inside an epoch, which keeps the value readable. A large value is not
-     * read: the result says where it is.
+     * read, unless it lies on one page: the result says where it is.
      *
      * @return whether there is one; {@code result} is untouched otherwise
      */
@@ -44,6 +44,9 @@ public final class BranchReader {
             return false;
         }
         fill(page, branch, bounds, keyField, result);
+        if (result.largeValues != null) {
+            isCached &= readOnOnePage((OverflowGroup) result.largeValues, result);
+        }
         result.isFromDevice = !isCached;
         return true;
     }
@@ -71,6 +74,17 @@ public final class BranchReader {
         OverflowGroup group = KeyedPage.group(page, value, end, branch);
         int length = KeyedPage.valueReferenceLength(page, value, group);
         result.setLarge(kind, sequence, group, KeyedPage.referencePosition(page + value), length);
+    }
+
+    /** Reads a large value that lies on one page; returns whether nothing had to be read from the device. */
+    private static boolean readOnOnePage(OverflowGroup group, FoundEntry result) {
+        long position = result.largePosition;
+        if (!OverflowGroup.isOnOnePage(position, result.valueLength)) {
+            return true;
+        }
+        boolean isCached = group.isCached(position / OverflowLayout.PAGE_PAYLOAD_BYTES);
+        result.set(result.kind, result.sequence, group.address(position), result.valueLength);
+        return isCached;
     }
 
     /** The kind in a leaf entry's meta byte, known to be one. */

@@ -44,6 +44,7 @@ public final class BranchWriter {
     private long tombstones;
     private long dataBytes;
     private long sequenceMax;
+    private boolean gathers;
     private boolean ended;
 
     private static final int MEMORY_BYTES = 8 * PageLayout.PAGE_BYTES;
@@ -78,7 +79,7 @@ public final class BranchWriter {
             append(key, keyLength, sequence, kind, value, valueLength);
         } else {
             OverflowWriter writer = overflow();
-            putReference(valueReference, ownGroup, writer.position(), valueLength);
+            putReference(valueReference, ownGroup, writer.begin(valueLength), valueLength);
             writer.append(value, valueLength);
             groupBytes.get(ownGroup)[0] += valueLength;
             append(key, keyLength, sequence, kind | VALUE_OVERFLOWS, valueReference, REFERENCE_BYTES);
@@ -88,15 +89,16 @@ public final class BranchWriter {
 
     /**
      * Adds an entry whose value lies in an overflow group, which the new branch will share; a value of a group that is mostly
-     * dead is copied instead. The caller holds a branch that refers to the group.
+     * dead is copied instead, see {@link #copies}. The caller holds a branch that refers to the group.
      */
     public void addLarge(
             long key, int keyLength, long sequence, byte kind, OverflowGroup group, long position, int valueLength) {
         OverflowGroup target = group;
         long at = position;
-        if (group.referencedBytes() * 2 < group.bytes() || groups.size() >= 0xffff) {
-            at = overflow().position();
-            overflow.append(group, position, valueLength);
+        if (copies(group)) {
+            OverflowWriter writer = overflow();
+            at = writer.begin(valueLength);
+            writer.append(group, position, valueLength);
             target = null;
         }
         int ordinal = target == null ? ownGroup : ordinalOf(target);
@@ -104,6 +106,16 @@ public final class BranchWriter {
         putReference(valueReference, ordinal, at, valueLength);
         append(key, keyLength, sequence, kind | VALUE_OVERFLOWS, valueReference, REFERENCE_BYTES);
         dataBytes += valueLength;
+    }
+
+    /** From now on {@link #addLarge} copies every value, so that those of the new branch lie in the order of its keys. */
+    public void gatherLargeValues() {
+        gathers = true;
+    }
+
+    /** Whether {@link #addLarge} copies a value of {@code group}, instead of sharing it. */
+    public boolean copies(OverflowGroup group) {
+        return gathers || group.referencedBytes() * 2 < group.bytes() || groups.size() >= 0xffff;
     }
 
     /** Adds the entry that {@code cursor} stands on. */
@@ -166,7 +178,7 @@ public final class BranchWriter {
             throw new IllegalArgumentException("a key of " + keyLength + " bytes");
         }
         OverflowWriter writer = overflow();
-        putReference(keyReference, ownGroup, writer.position(), keyLength);
+        putReference(keyReference, ownGroup, writer.begin(keyLength - LONG_KEY_INLINE_BYTES), keyLength);
         writer.append(key + LONG_KEY_INLINE_BYTES, keyLength - LONG_KEY_INLINE_BYTES);
         groupBytes.get(ownGroup)[0] += keyLength - LONG_KEY_INLINE_BYTES;
     }

@@ -13,4 +13,10 @@ public interface LargeValueCursor extends EntryCursor {
 
     /** Where in {@link #largeGroup} the value begins; its length is {@link #valueLength}. */
     long largePosition();
+
+    /**
+     * Says that the current value, of those that {@link #largeGroup} holds, is about to be read, and that going on forward the next ones
+     * may be: starts reading them. Advice only.
+     */
+    default void readAheadLarge() {}
 }

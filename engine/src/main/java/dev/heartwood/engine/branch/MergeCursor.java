@@ -356,6 +356,11 @@ public final class MergeCursor implements LargeValueCursor {
         return ((LargeValueCursor) current).largePosition();
     }
 
+    @Override
+    public void readAheadLarge() {
+        ((LargeValueCursor) current).readAheadLarge();
+    }
+
     /** How many of several sources had to read from the device for the last {@link #seek}. */
     public int reads() {
         return reads;

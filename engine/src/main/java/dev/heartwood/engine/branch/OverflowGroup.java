@@ -127,8 +127,10 @@ public final class OverflowGroup implements LargeValues {
             int inPage = (int) (at % PAGE_PAYLOAD_BYTES);
             int part = (int) Math.min(PAGE_PAYLOAD_BYTES - inPage, length - done);
             int page = (int) (at / PAGE_PAYLOAD_BYTES);
-            if (page + 1 < pageCount() && (inPage == 0 || done == 0) && length - done > PAGE_PAYLOAD_BYTES) {
-                prefetchFrom(page, length - done);
+            int endPage = (int) ((position + length - 1) / PAGE_PAYLOAD_BYTES) + 1;
+            if (endPage - page > 1 && (done == 0 || (page & PageLayout.EXTENT_PAGES - 1) == 0)) {
+                // What spans pages is read at once, an extent at a time.
+                prefetchOfExtent(page, endPage);
             }
             long address = patient ? lockPatiently(page) : lock(page);
             try {
@@ -140,14 +142,34 @@ public final class OverflowGroup implements LargeValues {
         }
     }
 
-    /** Asks for the rest of the extent of {@code page}, once per extent, as far as it is wanted. */
-    private void prefetchFrom(int page, long wantedBytes) {
-        int inExtent = page & PageLayout.EXTENT_PAGES - 1;
-        int pages = (int) Math.min(PageLayout.EXTENT_PAGES - inExtent, wantedBytes / PAGE_PAYLOAD_BYTES + 1);
-        pages = Math.min(pages, pageCount() - page);
-        if (pages > 1 && (inExtent == 0 || wantedBytes / PAGE_PAYLOAD_BYTES >= pages)) {
-            storage.file().prefetch(devicePage(page), pages, PageType.OVERFLOW, id);
+    boolean isCached(long page) {
+        return storage.file().isCached(devicePage((int) page));
+    }
+
+    /** Starts reading pages from {@code firstPage} to before {@code endPage} into the cache; advice only. */
+    void prefetch(int firstPage, int endPage) {
+        int page = firstPage;
+        while (page < endPage) {
+            page = prefetchOfExtent(page, endPage);
         }
+    }
+
+    /** As {@link #prefetch}, up to the end of the extent of {@code page}; returns the page behind what was asked for. */
+    private int prefetchOfExtent(int page, int endPage) {
+        int end = Math.min(endPage, (page | PageLayout.EXTENT_PAGES - 1) + 1);
+        storage.file().prefetch(devicePage(page), end - page, PageType.OVERFLOW, id);
+        return end;
+    }
+
+    /** Whether bytes of the group lie on one page. */
+    static boolean isOnOnePage(long position, int length) {
+        return position / PAGE_PAYLOAD_BYTES == (position + length - 1) / PAGE_PAYLOAD_BYTES;
+    }
+
+    /** The address of bytes that lie on one page, inside an epoch. */
+    long address(long position) {
+        long page = storage.file().page(devicePage((int) (position / PAGE_PAYLOAD_BYTES)), PageType.OVERFLOW, id);
+        return page + OverflowLayout.BYTES + position % PAGE_PAYLOAD_BYTES;
     }
 
     /** Compares {@code length} bytes of the group, as unsigned, with {@code otherLength} bytes in memory. */

@@ -8,6 +8,9 @@ import dev.heartwood.engine.page.PageType;
 
 /** Writes the one overflow group of a branch under construction. Belongs to one thread. */
 final class OverflowWriter {
+    /** What may be left of a page so that the next value, if it fits into one, does not take two reads. */
+    private static final int UNUSED_BYTES_MAX = PAGE_PAYLOAD_BYTES / 16;
+
     private final BranchStorage storage;
     private final long id;
     private final PageStream stream;
@@ -21,8 +24,13 @@ final class OverflowWriter {
         this.stream = new PageStream(storage, id, mode);
     }
 
-    /** Where the next byte will lie. */
-    long position() {
+    /** Where what is appended next will lie, {@code length} bytes: on the next page when it would span two for the sake of a few. */
+    long begin(long length) {
+        int room = PAGE_PAYLOAD_BYTES - used;
+        if (room > 0 && length > room && room <= UNUSED_BYTES_MAX && length <= PAGE_PAYLOAD_BYTES) {
+            Memory.fill(page + OverflowLayout.BYTES + used, room, 0);
+            advance(room);
+        }
         return bytes;
     }
 

@@ -350,6 +350,7 @@ final class EngineCursor implements Cursor {
             value = new byte[(int) Math.min(Integer.MAX_VALUE - 8, Math.max(valueLength, 2L * value.length))];
         }
         if (entries.largeGroup() != null) {
+            entries.readAheadLarge();
             entries.largeGroup().readPatiently(entries.largePosition(), MemorySegment.ofArray(value), 0, valueLength);
         } else {
             Memory.copyTo(entries.valueAddress(), value, 0, valueLength);

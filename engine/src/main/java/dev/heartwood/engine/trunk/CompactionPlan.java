@@ -13,8 +13,22 @@ import java.util.List;
  * @param bundleTo index after the last bundle
  * @param runFrom position of the first run to merge, among all runs of the node
  * @param runTo position after the last run to merge; equal to {@code runFrom} when only maplets are merged
+ * @param gathers whether large values are copied, so that they lie in the order of keys
  */
-record CompactionPlan(int height, Span span, TrunkNode node, int bundleFrom, int bundleTo, int runFrom, int runTo) {
+record CompactionPlan(
+        int height,
+        Span span,
+        TrunkNode node,
+        int bundleFrom,
+        int bundleTo,
+        int runFrom,
+        int runTo,
+        boolean gathers) {
+    /** A merge that leaves large values where they are. */
+    CompactionPlan(int height, Span span, TrunkNode node, int bundleFrom, int bundleTo, int runFrom, int runTo) {
+        this(height, span, node, bundleFrom, bundleTo, runFrom, runTo, false);
+    }
+
     List<Bundle> bundles() {
         return node.bundles().subList(bundleFrom, bundleTo);
     }

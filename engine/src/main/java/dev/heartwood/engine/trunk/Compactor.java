@@ -49,6 +49,9 @@ final class Compactor {
         try {
             if (plan.runFrom() < plan.runTo()) {
                 writer = new RunWriter(storage, trunk.newId(), mode, MergeMemory.fingerprintBytesMax(storage));
+                if (plan.gathers()) {
+                    writer.gatherLargeValues();
+                }
                 merge(plan, inputs, snapshots, chunkPages, writer);
                 merged = writer.finish();
             }

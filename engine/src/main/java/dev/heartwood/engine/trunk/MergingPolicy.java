@@ -64,9 +64,11 @@ abstract class MergingPolicy implements CompactionPolicy {
         int runTo = node.runCount();
         int live = liveRuns(node, runsFrom, runTo);
         int runFrom = mergeFrom(node, runsFrom, node.runStart(unsettledFrom), span, urge);
+        boolean scattered = urge.isQuiet() && bundlesFrom == 0 && node.isLeaf() && ScatteredValues.in(node);
         boolean rewrite = bundlesFrom == 0
                 && (node.isLeaf() && (isMostlySuperseded(node, live, urge) || reachesFar(node, span, urge))
-                        || urge.isQuiet() && isPaidFor(node, span, live)
+                        || urge.isQuiet() && isPaidFor(node, span, live, scattered)
+                        || scattered && urge == Urge.SETTLING
                         || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage));
         if (rewrite) {
             runFrom = 0;
@@ -80,9 +82,10 @@ abstract class MergingPolicy implements CompactionPolicy {
         bundleFrom = urge.reclaims() ? bundlesFrom : joinedFrom(node, bundlesFrom, span, bundleFrom, bundlesMax);
         if (!CompactionPlan.hasOneSpan(node, bundleFrom, bundles, span)) {
             // Nodes were joined; only a merge of all runs makes bundles of different spans one.
-            return new CompactionPlan(node.height(), span, node, bundlesFrom, bundles, runsFrom, runTo);
+            return new CompactionPlan(node.height(), span, node, bundlesFrom, bundles, runsFrom, runTo, scattered);
         }
-        return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, merge ? runFrom : runTo, runTo);
+        int from = merge ? runFrom : runTo;
+        return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, from, runTo, scattered && from == 0);
     }
 
     /** The bundle that holds a position among all runs. */
@@ -128,13 +131,16 @@ abstract class MergingPolicy implements CompactionPolicy {
         return bytes;
     }
 
-    /** Whether scans have cost as much more as making one of all runs of a node takes: they are taken to go on. */
-    private static boolean isPaidFor(TrunkNode node, Span span, int live) {
-        if (live < 2 || node.scans() < SCANS_MIN) {
+    /**
+     * Whether scans have cost as much more as making one of all runs of a node takes: they are taken to go on. Where it is {@code
+     * scattered}, most reads of large values are spared, too.
+     */
+    private static boolean isPaidFor(TrunkNode node, Span span, int live, boolean scattered) {
+        if (live < 2 && !scattered || node.scans() < SCANS_MIN) {
             return false;
         }
         long looks = node.scans() * (live - 1L);
-        long reads = node.scanReads() * (live - 1L) / live;
+        long reads = (live < 2 ? 0 : node.scanReads() * (live - 1L) / live) + (scattered ? node.largeReads() : 0);
         return looks * BYTES_PER_SPARED_RUN + reads * BYTES_PER_SPARED_READ > NodeMeasure.bytes(node, span);
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 /** Cursors over the active runs on a path, with the memory that they are lent. Belongs to one thread at a time. */
 final class PathRuns implements AutoCloseable {
     private final MemoryPool pool;
-    private final List<EntryCursor> oldestFirst = new ArrayList<>();
+    private final List<BranchCursor> oldestFirst = new ArrayList<>();
     private long memory;
     private long memoryBytes;
 
@@ -48,8 +48,17 @@ final class PathRuns implements AutoCloseable {
         }
     }
 
-    List<EntryCursor> oldestFirst() {
+    List<? extends EntryCursor> oldestFirst() {
         return oldestFirst;
+    }
+
+    /** How many reads of large values they have begun, about. */
+    int largeReads() {
+        int reads = 0;
+        for (BranchCursor run : oldestFirst) {
+            reads += run.largeReads();
+        }
+        return reads;
     }
 
     /** Memory from the pool that calls and cursors share, waited for while others give some back. */

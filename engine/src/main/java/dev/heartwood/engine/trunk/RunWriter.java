@@ -46,16 +46,25 @@ final class RunWriter implements EntrySink, AutoCloseable {
         this.branch = new BranchWriter(storage.branches(), id, mode);
     }
 
+    /** From now on large values are copied to where this run's lie, in the order of keys. */
+    void gatherLargeValues() {
+        branch.gatherLargeValues();
+    }
+
     @Override
     public void addCurrent(EntryCursor cursor, long sequence) {
         long key = cursor.keyAddress();
         int keyLength = cursor.keyLength();
         int valueLength = cursor.valueLength();
-        OverflowGroup group = cursor instanceof LargeValueCursor large ? large.largeGroup() : null;
+        OverflowGroup group = cursor instanceof LargeValueCursor reading ? reading.largeGroup() : null;
         if (group == null) {
             branch.add(key, keyLength, sequence, cursor.kind(), cursor.valueAddress(), valueLength);
         } else {
-            long position = ((LargeValueCursor) cursor).largePosition();
+            LargeValueCursor large = (LargeValueCursor) cursor;
+            if (branch.copies(group)) {
+                large.readAheadLarge();
+            }
+            long position = large.largePosition();
             branch.addLarge(key, keyLength, sequence, cursor.kind(), group, position, valueLength);
         }
         note(key, keyLength, valueLength);

@@ -276,8 +276,14 @@ public final class TreeCursor implements LargeValueCursor {
         return merged.largePosition();
     }
 
+    @Override
+    public void readAheadLarge() {
+        merged.readAheadLarge();
+    }
+
     private void closeRuns() {
         if (merged != null) {
+            path.countLargeReads(group == null ? runs.largeReads() : 0);
             events.scanned(path, reads, moves);
             reads = 0;
             moves = 0;

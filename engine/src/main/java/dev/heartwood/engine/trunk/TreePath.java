@@ -92,6 +92,13 @@ final class TreePath {
         }
     }
 
+    /** Notes with the leaf that a cursor had to read large values from the device. */
+    void countLargeReads(int reads) {
+        if (reads > 0) {
+            nodes.getLast().countLargeReads(reads);
+        }
+    }
+
     /** The keys of the leaf. */
     Span leafSpan() {
         return leafSpan;

@@ -29,6 +29,7 @@ final class TrunkNode {
     private volatile NodePlace place;
     private int scans;
     private int scanReads;
+    private int largeReads;
 
     /** A node whose policy is its tree's. */
     TrunkNode(int height, List<Pivot> pivots, List<Bundle> bundles) {
@@ -161,6 +162,15 @@ final class TrunkNode {
 
     int scanReads() {
         return scanReads;
+    }
+
+    /** Counts reads of large values by a cursor over this leaf, for the same purpose. */
+    void countLargeReads(int reads) {
+        largeReads += reads;
+    }
+
+    int largeReads() {
+        return largeReads;
     }
 
     /** Whether no published tree holds this node yet. */

@@ -1,0 +1,224 @@
+package dev.heartwood.engine.branch;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.BranchFixture.Entry;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Where large values lie, and what reading them asks of the device. */
+class LargeValuesTest {
+    private static final int COUNT = 600;
+
+    private final BranchFixture fixture = new BranchFixture();
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    private static List<Entry> entries(int count, int valueBytes) {
+        Random random = new Random(valueBytes);
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            byte[] value = new byte[valueBytes];
+            random.nextBytes(value);
+            entries.add(new Entry(BranchFixture.bytes("key%08d".formatted(i)), 1, Entries.PUT, value));
+        }
+        return entries;
+    }
+
+    @Test
+    void aValueThatCostsAFewBytesOtherwiseLiesOnOnePage() {
+        // Three on a page of 4064 bytes, and 164 bytes are left.
+        List<Entry> entries = entries(COUNT, 1300);
+        Branch branch = fixture.write(entries);
+        assertEquals(COUNT / 3, branch.overflowGroups()[0].pageCount());
+        assertEquals(COUNT * 1300L, branch.overflowBytes()[0]);
+        for (Entry entry : entries) {
+            assertTrue(isFoundInOnePiece(branch, entry));
+            BranchFixture.assertSame(entry, fixture.find(branch, entry.key(), Long.MAX_VALUE), "on one page");
+        }
+        assertEquals(List.of(), BranchVerifier.verify(branch).problems());
+        branch.release();
+    }
+
+    @Test
+    void aValueThatWouldCostMoreSpansTwoPages() {
+        // Two on a page, and 1264 bytes of the next.
+        List<Entry> entries = entries(COUNT, 1400);
+        Branch branch = fixture.write(entries);
+        int dense = (COUNT * 1400 + 4063) / 4064;
+        int pages = branch.overflowGroups()[0].pageCount();
+        assertTrue(pages >= dense && pages <= dense * 1.01, pages + " pages, " + dense + " if every page were full");
+        int inOnePiece = 0;
+        for (Entry entry : entries) {
+            inOnePiece += isFoundInOnePiece(branch, entry) ? 1 : 0;
+            BranchFixture.assertSame(entry, fixture.find(branch, entry.key(), Long.MAX_VALUE), "on one page or two");
+        }
+        assertTrue(inOnePiece > COUNT / 2 && inOnePiece < COUNT, inOnePiece + " values lie on one page");
+        assertEquals(List.of(), BranchVerifier.verify(branch).problems());
+        branch.release();
+    }
+
+    private boolean isFoundInOnePiece(Branch branch, Entry entry) {
+        Epochs epochs = fixture.epochs;
+        int epoch = epochs.enter();
+        try {
+            FoundEntry found = new FoundEntry();
+            assertTrue(BranchReader.find(
+                    fixture.file, branch, fixture.key(entry.key()), entry.key().length, Long.MAX_VALUE, found));
+            return found.largeValues == null;
+        } finally {
+            epochs.exit(epoch);
+        }
+    }
+
+    @Test
+    void whetherAValueCameFromTheDeviceIsToldByItsPage() {
+        List<Entry> entries = entries(30, 1300);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        assertTrue(isFromDevice(branch, entries.get(0)), "nothing is cached");
+        assertEquals(false, isFromDevice(branch, entries.get(0)));
+        assertTrue(isFromDevice(branch, entries.get(29)), "the leaf is cached, the page of the value is not");
+        branch.release();
+    }
+
+    private boolean isFromDevice(Branch branch, Entry entry) {
+        int epoch = fixture.epochs.enter();
+        try {
+            FoundEntry found = new FoundEntry();
+            BranchReader.find(
+                    fixture.file, branch, fixture.key(entry.key()), entry.key().length, Long.MAX_VALUE, found);
+            return found.isFromDevice;
+        } finally {
+            fixture.epochs.exit(epoch);
+        }
+    }
+
+    @Test
+    void valuesTakenOneAfterTheOtherAreThereAheadOfUse() {
+        List<Entry> entries = entries(COUNT, 1400);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        int pages = branch.overflowGroups()[0].pageCount();
+        long missed = fixture.cache.stats().loads();
+        long ahead = fixture.cache.stats().prefetches();
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            cursor.seekFirst();
+            for (Entry entry : entries) {
+                assertArrayEquals(entry.value(), taken(cursor));
+                cursor.next();
+            }
+            assertTrue(cursor.largeReads() > 0 && cursor.largeReads() < COUNT / 10, cursor.largeReads() + " reads");
+        }
+        missed = fixture.cache.stats().loads() - missed;
+        ahead = fixture.cache.stats().prefetches() - ahead;
+        assertTrue(missed <= 5, missed + " pages were missed");
+        assertTrue(ahead >= pages && ahead <= pages + branch.pageCount(), ahead + " pages read ahead for " + pages);
+        branch.release();
+    }
+
+    @Test
+    void aScanThatEndsSoonReadsLittleMoreThanItTakes() {
+        List<Entry> entries = entries(COUNT, 1400);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        long before = fixture.cache.stats().prefetches();
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            cursor.seekFirst();
+            assertArrayEquals(entries.get(0).value(), taken(cursor));
+        }
+        long ahead = fixture.cache.stats().prefetches() - before;
+        assertTrue(ahead <= 6, ahead + " pages read for one value");
+        branch.release();
+    }
+
+    @Test
+    void aCursorThatJumpsAboutOrGoesBackReadsTheSame() {
+        List<Entry> entries = entries(COUNT, 1400);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        Random random = new Random(1);
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            for (int jump = 0; jump < 50; jump++) {
+                int at = random.nextInt(COUNT);
+                cursor.seek(fixture.key(entries.get(at).key()), entries.get(at).key().length);
+                int step = random.nextBoolean() ? 1 : -1;
+                for (int i = at; cursor.valid() && Math.abs(i - at) < 120; i += step) {
+                    assertArrayEquals(entries.get(i).value(), taken(cursor));
+                    if (step > 0) {
+                        cursor.next();
+                    } else {
+                        cursor.previous();
+                    }
+                }
+            }
+        }
+        branch.release();
+    }
+
+    private static byte[] taken(BranchCursor cursor) {
+        byte[] value = new byte[cursor.valueLength()];
+        cursor.readAheadLarge();
+        cursor.largeGroup().readPatiently(cursor.largePosition(), MemorySegment.ofArray(value), 0, value.length);
+        return value;
+    }
+
+    @Test
+    void gatheredValuesLieInTheOrderOfKeysWhateverGroupTheyCameFrom() {
+        List<Entry> entries = entries(COUNT, 1300);
+        List<Entry> even = new ArrayList<>();
+        List<Entry> odd = new ArrayList<>();
+        for (int i = 0; i < COUNT; i++) {
+            (i % 2 == 0 ? even : odd).add(entries.get(i));
+        }
+        Branch one = fixture.write(even, WriteMode.THROUGH);
+        Branch other = fixture.write(odd, WriteMode.THROUGH);
+        Branch shared = merge(one, other, false);
+        assertEquals(2, shared.overflowGroups().length);
+        Branch gathered = merge(one, other, true);
+        assertEquals(1, gathered.overflowGroups().length);
+        assertEquals(gathered.id(), gathered.overflowGroups()[0].id());
+        assertEquals(COUNT / 3, gathered.overflowGroups()[0].pageCount());
+        try (BranchCursor cursor = BranchCursor.cached(gathered, Span.ALL)) {
+            cursor.seekFirst();
+            long last = -1;
+            for (Entry entry : entries) {
+                BranchFixture.assertSame(entry, BranchFixture.entry(cursor), "gathered");
+                assertTrue(cursor.largePosition() > last);
+                last = cursor.largePosition();
+                cursor.next();
+            }
+        }
+        assertEquals(List.of(), BranchVerifier.verify(gathered).problems());
+        for (Branch branch : List.of(one, other, shared, gathered)) {
+            branch.release();
+        }
+        assertEquals(0, fixture.extents.allocatedCount());
+    }
+
+    private Branch merge(Branch one, Branch other, boolean gathers) {
+        BranchWriter writer = new BranchWriter(fixture.storage, fixture.newId(), WriteMode.THROUGH);
+        if (gathers) {
+            writer.gatherLargeValues();
+        }
+        try (MergeCursor cursor = new MergeCursor(
+                BranchCursor.streaming(one, List.of(Span.ALL)), BranchCursor.streaming(other, List.of(Span.ALL)))) {
+            cursor.seekFirst();
+            while (cursor.valid()) {
+                cursor.readAheadLarge();
+                writer.add(cursor);
+                cursor.next();
+            }
+        }
+        return writer.finish();
+    }
+}

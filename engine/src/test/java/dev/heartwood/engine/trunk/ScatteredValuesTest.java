@@ -1,0 +1,139 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.BranchVerifier;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Large values that merges have left where memtables put them are brought together when somebody waits for it, or scans pay. */
+class ScatteredValuesTest {
+    private static final TreeShape SHAPE = new TreeShape(8, 3, 64 << 10, 256 << 10, 512 << 10);
+    private static final int MEMTABLES = 24;
+    private static final int RECORDS = 40;
+    private static final int SCANS = 20;
+
+    /** Packs memtables of evenly spread keys, each of which reaches every leaf, and does the merges that are needed. */
+    private static void load(TrunkFixture tree, int valueBytes) {
+        for (int m = 0; m < MEMTABLES; m++) {
+            for (int i = 0; i < RECORDS; i++) {
+                int number = i * MEMTABLES + m;
+                tree.put("key%06d".formatted(number), ("v" + number + ".").repeat(valueBytes / 3).substring(0, valueBytes));
+            }
+            tree.pack();
+            tree.settle(Urge.NEEDED);
+        }
+    }
+
+    private static List<TrunkNode> leaves(TrunkNode node) {
+        if (node.isLeaf()) {
+            return List.of(node);
+        }
+        List<TrunkNode> leaves = new ArrayList<>();
+        for (int p = 0; p < node.pivotCount(); p++) {
+            leaves.addAll(leaves(node.pivot(p).child()));
+        }
+        return leaves;
+    }
+
+    private static List<TrunkNode> scattered(TrunkFixture tree) {
+        return leaves(tree.trunk.version().root()).stream().filter(ScatteredValues::in).toList();
+    }
+
+    private static void verify(TrunkFixture tree) {
+        TrunkVersion version = tree.trunk.version();
+        assertEquals(tree.history.at(Long.MAX_VALUE), tree.scan(version, Long.MAX_VALUE, null, true), "contents");
+        for (TrunkNode leaf : leaves(tree.trunk.version().root())) {
+            for (Bundle bundle : leaf.bundles()) {
+                for (Run run : bundle.runs()) {
+                    assertEquals(List.of(), BranchVerifier.verify(run.branch()).problems());
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(TrunkPolicies.class)
+    void settlingBringsThemTogetherOnce(TrunkPolicies policy) {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, policy, null)) {
+            load(tree, 1500);
+            assertFalse(scattered(tree).isEmpty(), "nothing to bring together");
+            tree.settle(Urge.SETTLING);
+            assertTrue(scattered(tree).isEmpty(), "values are still scattered");
+            verify(tree);
+            long written = tree.trunk.events().bytesWritten();
+            tree.settle(Urge.SETTLING);
+            assertEquals(written, tree.trunk.events().bytesWritten(), "merged again");
+            tree.releaseAll();
+        }
+    }
+
+    @Test
+    void scansPayForIt() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, 1500);
+            tree.settle(Urge.SCANNED);
+            List<TrunkNode> scattered = scattered(tree);
+            assertFalse(scattered.isEmpty(), "brought together though nobody scanned");
+            TrunkNode paying = scattered.getFirst();
+            int reads = (int) (NodeMeasure.bytes(paying, Span.ALL) / (16 << 10)) + 1;
+            for (int i = 0; i < SCANS; i++) {
+                paying.countScan();
+            }
+            paying.countLargeReads(reads / 2);
+            assertNull(tree.trunk.plan(Urge.SCANNED), "not paid for yet");
+            paying.countLargeReads(reads);
+            assertNull(tree.trunk.plan(Urge.NEEDED), "nobody may wait for it");
+            CompactionPlan plan = tree.trunk.plan(Urge.SCANNED);
+            assertTrue(plan.gathers() && plan.node() == paying);
+            tree.trunk.abandon(plan);
+            tree.settle(Urge.SCANNED);
+            assertEquals(scattered.size() - 1, scattered(tree).size());
+            verify(tree);
+            tree.releaseAll();
+        }
+    }
+
+    @Test
+    void whatMergesNeedAnywayLeavesThemWhereTheyAre() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, 1500);
+            Set<Long> groups = new HashSet<>();
+            for (TrunkNode leaf : leaves(tree.trunk.version().root())) {
+                for (Bundle bundle : leaf.bundles()) {
+                    for (Run run : bundle.runs()) {
+                        List.of(run.branch().overflowGroups()).forEach(group -> groups.add(group.id()));
+                    }
+                }
+            }
+            assertTrue(tree.trunk.events().compactions() > 0, "nothing was merged");
+            assertTrue(groups.size() <= MEMTABLES, groups.size() + " groups of " + MEMTABLES + " memtables");
+            tree.releaseAll();
+        }
+    }
+
+    @Test
+    void valuesThatTakeAReadOfTheirOwnAnywayStay() {
+        TreeShape shape = new TreeShape(8, 3, 1 << 20, 4 << 20, 8 << 20);
+        try (TrunkFixture tree = new TrunkFixture(shape, TrunkPolicies.SIZE_TIERED, null)) {
+            for (int m = 0; m < 8; m++) {
+                for (int i = 0; i < 4; i++) {
+                    tree.put("key%06d".formatted(i * 8 + m), "v".repeat(100_000));
+                }
+                tree.pack();
+            }
+            assertTrue(scattered(tree).isEmpty());
+            tree.releaseAll();
+        }
+    }
+}
