@@ -64,7 +64,7 @@ abstract class MergingPolicy implements CompactionPolicy {
         int runTo = node.runCount();
         int live = liveRuns(node, runsFrom, runTo);
         int runFrom = mergeFrom(node, runsFrom, node.runStart(unsettledFrom), span, urge);
-        boolean scattered = urge.isQuiet() && bundlesFrom == 0 && node.isLeaf() && ScatteredValues.in(node);
+        boolean scattered = urge.isQuiet() && bundlesFrom == 0 && ScatteredValues.in(node);
         boolean rewrite = bundlesFrom == 0
                 && (node.isLeaf() && (isMostlySuperseded(node, live, urge) || reachesFar(node, span, urge))
                         || urge.isQuiet() && isPaidFor(node, span, live, scattered)

@@ -2,9 +2,9 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.branch.Branch;
 
-/** Tells whether the large values of a leaf lie in so many overflow groups that a scan reads nearly each of them by itself. */
+/** Tells whether the large values of a node's runs lie in so many overflow groups that a scan reads nearly each of them by itself. */
 final class ScatteredValues {
-    /** As many groups, of like size, are left alone as a settled leaf may have runs. */
+    /** As many groups, of like size, are left alone as a settled node may have runs. */
     private static final int GROUPS_MAX = 4;
 
     /** The mean length of values that take a read of their own wherever they lie. */
@@ -12,13 +12,13 @@ final class ScatteredValues {
 
     private ScatteredValues() {}
 
-    /** Whether merging all runs of a leaf and copying their large values, in the order of keys, would spare scans most reads. */
-    static boolean in(TrunkNode leaf) {
+    /** Whether merging all runs of a node and copying their large values, in the order of keys, would spare scans most reads. */
+    static boolean in(TrunkNode node) {
         double bytes = 0;
         double squares = 0;
         double entries = 0;
         double allBytes = 0;
-        for (Bundle bundle : leaf.bundles()) {
+        for (Bundle bundle : node.bundles()) {
             for (Run run : bundle.runs()) {
                 if (run != null) {
                     Branch branch = run.branch();
