@@ -6,30 +6,35 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Slows writers in proportion to what the background owes, a little each, so that none ever waits for a whole merge. Each lane
- * pays for some kilobytes at a time. A system wakes a thread some time after the moment that it asked for; who overslept has paid for
- * the next kilobytes too. Thread-safe.
+ * pays for some kilobytes at a time, one after the other: what all writers together may write in a second does not grow with their
+ * number. A system wakes a thread some time after the moment that it asked for; who overslept has paid for the next kilobytes too.
+ * Thread-safe.
  */
 final class WriteThrottle {
     /** Bytes a lane writes between two payments. */
     private static final long PAYMENT_BYTES = 16 << 10;
 
-    /** What a byte costs when the background owes all that it may. */
-    private static final double NANOS_PER_BYTE_MAX = 250;
+    /** What a byte costs, whoever writes it, when the background owes all that it may. */
+    private static final double NANOS_PER_BYTE_MAX = 125;
 
     /** The longest single delay. */
     private static final long DELAY_NANOS_MAX = 8_000_000;
 
+    /** A shorter one is left to the next payment. */
+    private static final long DELAY_NANOS_MIN = 1_000;
+
     /** Below this share of what it may owe, the background is on time. */
     private static final double FREE_SHARE = 0.4;
 
-    /** What may have been paid ahead at most: a thread that was held up for other reasons has not paid. */
+    /** What may have been paid ahead at most: writers that were held up for other reasons have not paid. */
     private static final long AHEAD_NANOS_MAX = 1_000_000;
 
     private static final int STRIDE = 16;
 
     private final Clock clock;
     private final long[] unpaidBytes;
-    private final AtomicLong aheadNanos = new AtomicLong();
+    /** Until when what was written has been paid for. */
+    private final AtomicLong paidUntil = new AtomicLong(Long.MIN_VALUE);
     private final LongAdder stallNanos = new LongAdder();
     private final AtomicLong stallNanosMax = new AtomicLong();
 
@@ -52,17 +57,24 @@ final class WriteThrottle {
             return;
         }
         double pressure = Math.min(1, (share - FREE_SHARE) / (1 - FREE_SHARE));
-        long nanos = Math.min(DELAY_NANOS_MAX, (long) (PAYMENT_BYTES * NANOS_PER_BYTE_MAX * pressure * pressure));
-        long ahead = aheadNanos.getAndSet(0);
-        if (nanos < 1_000 || ahead >= nanos) {
-            aheadNanos.addAndGet(Math.max(0, ahead - nanos));
-            return;
+        long nanos = (long) (PAYMENT_BYTES * NANOS_PER_BYTE_MAX * pressure * pressure);
+        long now = clock.nanoTime();
+        long delay = Math.min(payFrom(now, nanos) - now, DELAY_NANOS_MAX);
+        if (delay >= DELAY_NANOS_MIN) {
+            clock.parkNanos(delay);
+            stalled(clock.nanoTime() - now);
         }
-        long before = clock.nanoTime();
-        clock.parkNanos(nanos - ahead);
-        long slept = clock.nanoTime() - before;
-        stalled(slept);
-        aheadNanos.accumulateAndGet(slept - (nanos - ahead), (was, more) -> Math.clamp(was + more, 0, AHEAD_NANOS_MAX));
+    }
+
+    /** Takes the next {@code nanos} for the caller; returns when they are over. */
+    private long payFrom(long now, long nanos) {
+        long was;
+        long until;
+        do {
+            was = paidUntil.get();
+            until = Math.max(was, now - AHEAD_NANOS_MAX) + nanos;
+        } while (!paidUntil.compareAndSet(was, until));
+        return until;
     }
 
     /** Notes time that a writer waited. */

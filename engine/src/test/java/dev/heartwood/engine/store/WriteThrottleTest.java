@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class WriteThrottleTest {
@@ -49,20 +51,58 @@ class WriteThrottleTest {
     @Test
     void whoOversleptHasPaidForWhatComesNext() {
         double share = 0.5;
-        throttle.pay(share);
-        long owed = clock.now - OVERSLEPT_NANOS;
-        assertTrue(owed > 10_000 && owed < OVERSLEPT_NANOS, owed + " ns for a payment");
-        int payments = 10_000;
-        for (int i = 1; i < payments; i++) {
+        while (clock.parks == 0) {
             throttle.pay(share);
         }
-        assertEquals(payments * owed, clock.now, OVERSLEPT_NANOS + owed, "all delays together");
+        long begun = clock.now;
+        double pressure = (share - 0.4) / 0.6;
+        long owed = (long) (16 * 1024 * 125 * pressure * pressure);
+        assertTrue(owed > 10_000 && owed < OVERSLEPT_NANOS, owed + " ns for a payment");
+        int payments = 10_000;
+        for (int i = 0; i < payments; i++) {
+            throttle.pay(share);
+        }
+        assertEquals(payments * owed, clock.now - begun, OVERSLEPT_NANOS + owed, "all delays together");
         assertTrue(clock.parks < payments, clock.parks + " delays");
         assertEquals(clock.now, throttle.stallNanos());
     }
 
+    /** With as many writers as there were processors, and more, all memory of memtables was full before the packer came by. */
     @Test
-    void aThreadThatWasHeldUpHasNotPaidForLong() {
+    void writersThatPayAtOnceWaitForEachOther() {
+        List<Long> delays = new ArrayList<>();
+        WriteThrottle shared = new WriteThrottle(new StandingClock(delays), 2);
+        shared.pay(1);
+        delays.clear();
+        for (int writer = 0; writer < 4; writer++) {
+            shared.pay(0.7);
+        }
+        long each = delays.get(1) - delays.get(0);
+        assertTrue(each > 100_000, each + " ns for a payment");
+        for (int writer = 1; writer < 4; writer++) {
+            assertEquals(each, delays.get(writer) - delays.get(writer - 1), "writer " + writer);
+        }
+        for (int writer = 0; writer < 100; writer++) {
+            shared.pay(1);
+        }
+        assertEquals(8_000_000, delays.getLast(), "nobody waits for longer");
+    }
+
+    /** A clock that stands still, as for writers that come at the same moment. */
+    private record StandingClock(List<Long> delays) implements Clock {
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public void parkNanos(long nanos) {
+            delays.add(nanos);
+        }
+    }
+
+    @Test
+    void writersThatWereHeldUpHaveNotPaidForLong() {
         clock.overslept = 10_000_000_000L;
         throttle.pay(1);
         clock.overslept = 0;
@@ -70,7 +110,7 @@ class WriteThrottleTest {
         for (int i = 0; i < 10; i++) {
             throttle.pay(1);
         }
-        long delay = 16 * 1024 * 250;
+        long delay = 16 * 1024 * 125;
         assertTrue(clock.now - before >= 9 * delay, clock.now - before + " ns for ten payments");
     }
 }
