@@ -56,6 +56,7 @@ final class LargeValuesAhead {
      */
     void take(long page, int leafNumber, int index, int limit, int valueBytes) {
         boolean goesOn = leafNumber == leaf ? index == taken + 1 : leafNumber == leaf + 1;
+        boolean goesBack = leafNumber == leaf && index == taken - 1;
         takenBytes = goesOn ? takenBytes : 0;
         if (!goesOn || leafNumber != leaf) {
             leaf = leafNumber;
@@ -63,7 +64,7 @@ final class LargeValuesAhead {
             askedTo = index;
         }
         taken = index;
-        if (index >= askAt && askedTo < limit) {
+        if (index >= askAt && askedTo < limit && !goesBack) {
             ask(page, limit, Math.clamp(takenBytes, WINDOW_BYTES_MIN, WINDOW_BYTES_MAX));
             askAt = index + (askedTo - index + 1) / 2;
         }

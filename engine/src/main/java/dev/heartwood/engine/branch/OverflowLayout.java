@@ -4,7 +4,7 @@ import dev.heartwood.engine.page.PageLayout;
 
 /**
  * An overflow group: the bytes of large values and of the ends of long keys, one after the other, cut over the bodies of pages of
- * type OVERFLOW whose generation is the group's id.
+ * type OVERFLOW whose generation is the group's id. What is left of a page may be zero, where the next value begins on the next.
  *
  * <pre>
  *  0        32                                  4096

@@ -143,6 +143,25 @@ class LargeValuesTest {
     }
 
     @Test
+    void aCursorThatGoesBackReadsNothingOfWhatItLeaves() {
+        List<Entry> entries = entries(COUNT, 1400);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        int pages = branch.overflowGroups()[0].pageCount();
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            cursor.seekLast();
+            for (Entry entry : entries.reversed()) {
+                assertArrayEquals(entry.value(), taken(cursor));
+                cursor.previous();
+            }
+            int leaves = branch.leafPages();
+            assertTrue(cursor.largeReads() <= 2 * leaves, cursor.largeReads() + " reads of " + leaves + " leaves");
+        }
+        long read = fixture.cache.stats().loads() + fixture.cache.stats().prefetches();
+        assertTrue(read <= pages + branch.pageCount() + 5, read + " pages read of " + pages);
+        branch.release();
+    }
+
+    @Test
     void aCursorThatJumpsAboutOrGoesBackReadsTheSame() {
         List<Entry> entries = entries(COUNT, 1400);
         Branch branch = fixture.write(entries, WriteMode.THROUGH);
