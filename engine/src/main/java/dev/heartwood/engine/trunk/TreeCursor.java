@@ -283,7 +283,7 @@ public final class TreeCursor implements LargeValueCursor {
 
     private void closeRuns() {
         if (merged != null) {
-            path.countLargeReads(group == null ? runs.largeReads() : 0);
+            countLargeReads();
             events.scanned(path, reads, moves);
             reads = 0;
             moves = 0;
@@ -291,6 +291,13 @@ public final class TreeCursor implements LargeValueCursor {
         merged = null;
         standing = false;
         runs.close();
+    }
+
+    /** Of the runs of the leaf that is left: where a walk goes on to the next, they are kept until that stands. */
+    private void countLargeReads() {
+        if (group == null) {
+            path.countLargeReads(runs.largeReads() + runsLeft.largeReads());
+        }
     }
 
     @Override

@@ -109,6 +109,33 @@ class ScatteredValuesTest {
     }
 
     @Test
+    void aWalkNotesItsReadsWithEveryLeafThatItPasses() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, 1500);
+            tree.storage.file().writeBackAll();
+            NodePlace root = tree.images.write(tree.trunk.version(), 1);
+            TrunkImages.Found found = new TrunkImages.Found(root.pages(), root.generation(), 1, tree.trunk.nextId());
+            // With nothing in its cache.
+            try (TrunkFixture again = new TrunkFixture(tree.device, found, SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+                try (TreeCursor cursor = again.cursor(again.trunk.version())) {
+                    for (cursor.seekFirst(); cursor.valid(); cursor.next()) {
+                        cursor.readAheadLarge();
+                    }
+                }
+                List<TrunkNode> leaves =
+                        nodes(again.trunk.version().root()).stream().filter(TrunkNode::isLeaf).toList();
+                assertTrue(leaves.size() > 1, "one leaf");
+                for (TrunkNode leaf : leaves) {
+                    assertTrue(leaf.largeReads() > 0, "no reads noted with one of " + leaves.size() + " leaves");
+                }
+                again.releaseAll();
+            }
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+
+    @Test
     void whatMergesNeedAnywayLeavesThemWhereTheyAre() {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             load(tree, 1500);
