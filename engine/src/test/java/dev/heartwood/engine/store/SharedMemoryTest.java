@@ -87,12 +87,17 @@ class SharedMemoryTest {
     void aStoreThatReplaysWaits() throws Exception {
         Path killed = killedStore();
         takeMemory();
-        admit(false);
+        check(openWaiting(killed, false));
+    }
+
+    /** Opens a store that can only replay its log once memory is given back. */
+    private KeyValueStore openWaiting(Path killed, boolean alone) throws Exception {
+        admit(alone);
         Future<KeyValueStore> opened = thread.submit(() -> environment.open(killed, OPTIONS));
         awaitPacking();
         assertFalse(opened.isDone());
         giveBack();
-        check(opened.get());
+        return opened.get();
     }
 
     /** The other store has its memtable packed for that, as soon as it may. */
@@ -102,12 +107,7 @@ class SharedMemoryTest {
         KeyValueStore other = environment.open(directory.resolve("other"), LARGE_MEMTABLE);
         other.put(key(0), value(0));
         takeMemtables();
-        admit(true);
-        Future<KeyValueStore> opened = thread.submit(() -> environment.open(killed, OPTIONS));
-        awaitPacking();
-        assertFalse(opened.isDone());
-        giveBack();
-        check(opened.get());
+        check(openWaiting(killed, true));
         assertArrayEquals(value(0), other.get(key(0)));
     }
 
