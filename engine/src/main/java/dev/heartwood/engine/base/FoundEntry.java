@@ -17,7 +17,7 @@ public final class FoundEntry {
     public LargeValues largeValues;
     /** Where in {@link #largeValues} the value begins. */
     public long largePosition;
-    /** Whether the page on which it was found had to be read from the device first. */
+    /** Whether a page of it, that of the key or that of the value, had to be read from the device first. */
     public boolean isFromDevice;
 
     /** Takes an entry whose value lies in one piece. */

@@ -43,11 +43,8 @@ public final class BranchReader {
         if (KeyedPage.compareTies(page, branch, bounds, keyField, prefixLength, key, keyLength) != 0) {
             return false;
         }
-        fill(page, branch, bounds, keyField, result);
-        if (result.largeValues != null) {
-            isCached &= readOnOnePage((OverflowGroup) result.largeValues, result);
-        }
-        result.isFromDevice = !isCached;
+        boolean isValueCached = fill(page, branch, bounds, keyField, result);
+        result.isFromDevice = !(isCached && isValueCached);
         return true;
     }
 
@@ -61,7 +58,8 @@ public final class BranchReader {
                         || Memory.compare(page + KeyedPage.prefixOffset(count), prefixLength, key, prefixLength) == 0);
     }
 
-    private static void fill(long page, Branch branch, int bounds, int keyField, FoundEntry result) {
+    /** Returns whether nothing of the value was read from the device. */
+    private static boolean fill(long page, Branch branch, int bounds, int keyField, FoundEntry result) {
         int meta = KeyedPage.meta(page, bounds);
         byte kind = kind(page, meta);
         long sequence = KeyedPage.sequence(page, bounds, Memory.getLong(page + SEQUENCE_BASE));
@@ -69,21 +67,17 @@ public final class BranchReader {
         int end = bounds & 0xffff;
         if ((meta & VALUE_OVERFLOWS) == 0) {
             result.set(kind, sequence, page + value, end - value);
-            return;
+            return true;
         }
         OverflowGroup group = KeyedPage.group(page, value, end, branch);
         int length = KeyedPage.valueReferenceLength(page, value, group);
-        result.setLarge(kind, sequence, group, KeyedPage.referencePosition(page + value), length);
-    }
-
-    /** Reads a large value that lies on one page; returns whether nothing had to be read from the device. */
-    private static boolean readOnOnePage(OverflowGroup group, FoundEntry result) {
-        long position = result.largePosition;
-        if (!OverflowGroup.isOnOnePage(position, result.valueLength)) {
+        long position = KeyedPage.referencePosition(page + value);
+        if (!OverflowGroup.isOnOnePage(position, length)) {
+            result.setLarge(kind, sequence, group, position, length);
             return true;
         }
-        boolean isCached = group.isCached(position / OverflowLayout.PAGE_PAYLOAD_BYTES);
-        result.set(result.kind, result.sequence, group.address(position), result.valueLength);
+        boolean isCached = group.isCached(OverflowGroup.pageOf(position));
+        result.set(kind, sequence, group.address(position), length);
         return isCached;
     }
 

@@ -18,5 +18,5 @@ public interface LargeValueCursor extends EntryCursor {
      * Says that the current value, of those that {@link #largeGroup} holds, is about to be read, and that going on forward the next ones
      * may be: starts reading them. Advice only.
      */
-    default void readAheadLarge() {}
+    void readAheadLarge();
 }

@@ -1,7 +1,6 @@
 package dev.heartwood.engine.branch;
 
 import static dev.heartwood.engine.branch.KeyedPageLayout.VALUE_OVERFLOWS;
-import static dev.heartwood.engine.branch.OverflowLayout.PAGE_PAYLOAD_BYTES;
 
 import dev.heartwood.engine.page.PageLayout;
 
@@ -90,8 +89,8 @@ final class LargeValuesAhead {
         OverflowGroup of = KeyedPage.group(page, reference, bounds & 0xffff, branch);
         int length = KeyedPage.valueReferenceLength(page, reference, of);
         long position = KeyedPage.referencePosition(page + reference);
-        int first = (int) (position / PAGE_PAYLOAD_BYTES);
-        int last = (int) ((position + length - 1) / PAGE_PAYLOAD_BYTES);
+        int first = OverflowGroup.pageOf(position);
+        int last = OverflowGroup.pageOf(position + length - 1);
         boolean joins = of == group && first >= firstPage && first <= endPage + GAP_PAGES_MAX;
         if (!joins) {
             read();

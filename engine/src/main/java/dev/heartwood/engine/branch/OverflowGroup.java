@@ -126,8 +126,8 @@ public final class OverflowGroup implements LargeValues {
             long at = position + done;
             int inPage = (int) (at % PAGE_PAYLOAD_BYTES);
             int part = (int) Math.min(PAGE_PAYLOAD_BYTES - inPage, length - done);
-            int page = (int) (at / PAGE_PAYLOAD_BYTES);
-            int endPage = (int) ((position + length - 1) / PAGE_PAYLOAD_BYTES) + 1;
+            int page = pageOf(at);
+            int endPage = pageOf(position + length - 1) + 1;
             if (endPage - page > 1 && (done == 0 || (page & PageLayout.EXTENT_PAGES - 1) == 0)) {
                 // What spans pages is read at once, an extent at a time.
                 prefetchOfExtent(page, endPage);
@@ -142,8 +142,8 @@ public final class OverflowGroup implements LargeValues {
         }
     }
 
-    boolean isCached(long page) {
-        return storage.file().isCached(devicePage((int) page));
+    boolean isCached(int page) {
+        return storage.file().isCached(devicePage(page));
     }
 
     /** Starts reading pages from {@code firstPage} to before {@code endPage} into the cache; advice only. */
@@ -161,14 +161,19 @@ public final class OverflowGroup implements LargeValues {
         return end;
     }
 
+    /** The page of the group that has the byte at {@code position}. */
+    static int pageOf(long position) {
+        return (int) (position / PAGE_PAYLOAD_BYTES);
+    }
+
     /** Whether bytes of the group lie on one page. */
     static boolean isOnOnePage(long position, int length) {
-        return position / PAGE_PAYLOAD_BYTES == (position + length - 1) / PAGE_PAYLOAD_BYTES;
+        return pageOf(position) == pageOf(position + length - 1);
     }
 
     /** The address of bytes that lie on one page, inside an epoch. */
     long address(long position) {
-        long page = storage.file().page(devicePage((int) (position / PAGE_PAYLOAD_BYTES)), PageType.OVERFLOW, id);
+        long page = storage.file().page(devicePage(pageOf(position)), PageType.OVERFLOW, id);
         return page + OverflowLayout.BYTES + position % PAGE_PAYLOAD_BYTES;
     }
 

@@ -56,16 +56,14 @@ final class RunWriter implements EntrySink, AutoCloseable {
         long key = cursor.keyAddress();
         int keyLength = cursor.keyLength();
         int valueLength = cursor.valueLength();
-        OverflowGroup group = cursor instanceof LargeValueCursor reading ? reading.largeGroup() : null;
-        if (group == null) {
-            branch.add(key, keyLength, sequence, cursor.kind(), cursor.valueAddress(), valueLength);
-        } else {
-            LargeValueCursor large = (LargeValueCursor) cursor;
+        if (cursor instanceof LargeValueCursor large && large.largeGroup() != null) {
+            OverflowGroup group = large.largeGroup();
             if (branch.copies(group)) {
                 large.readAheadLarge();
             }
-            long position = large.largePosition();
-            branch.addLarge(key, keyLength, sequence, cursor.kind(), group, position, valueLength);
+            branch.addLarge(key, keyLength, sequence, cursor.kind(), group, large.largePosition(), valueLength);
+        } else {
+            branch.add(key, keyLength, sequence, cursor.kind(), cursor.valueAddress(), valueLength);
         }
         note(key, keyLength, valueLength);
     }
