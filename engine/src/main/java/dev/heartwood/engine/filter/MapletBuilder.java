@@ -11,9 +11,9 @@ import java.util.List;
 public final class MapletBuilder {
     /*
      * Fresh fingerprints are sorted in EntryBuckets; existing maplets are in order already and are only read. MapletPages writes
-     * the merged entries in the shape that MapletPlan expects to do. Rarely a page overflows; then MapletFit counts, and they are
-     * written again. Native memory: 8 bytes a fresh entry, beside the buffer it comes from, a small buffer for each maplet
-     * that is read, and an extent.
+     * the merged entries in the shape that MapletPlan expects to do. Rarely a page overflows; then they are written again, to a few
+     * pages more, and to as many as MapletFit counts when that does not do either. Native memory: 8 bytes a fresh entry, beside the
+     * buffer it comes from, a small buffer for each maplet that is read, and an extent.
      */
 
     /** Entries that a maplet can have at most. */
@@ -140,8 +140,13 @@ public final class MapletBuilder {
             long entries = expected - freshMax + buckets.sort(sortBits);
             MapletPlan plan =
                     new MapletPlan(entries, valueBits(), growthBits(), Math.min(sortBits, bitsMax));
-            Maplet maplet = write(buckets, plan.shape(1));
-            return maplet != null ? maplet : write(buckets, new MapletFit(bits -> open(buckets, bits), plan).shape());
+            for (MapletShape guess : plan.guesses()) {
+                Maplet maplet = write(buckets, guess);
+                if (maplet != null) {
+                    return maplet;
+                }
+            }
+            return write(buckets, new MapletFit(bits -> open(buckets, bits), plan).shape());
         }
     }
 

@@ -14,7 +14,7 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
      * is the whole maplet, longer fingerprints cost little and spare reading keys again when it is merged into a large one.
      *
      * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(m), z = sqrt(2 ln P).
-     * The first guess at P allows for that; MapletFit then counts.
+     * The first guess at P has room for the fullest page of four such maplets, unless there are very many pages.
      */
     private static final int ENTRY_BITS = 12;
     private static final int ENTRY_BITS_SMALL = 16;
@@ -22,6 +22,9 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
     private static final int REMAINDER_BITS_MIN = 8;
     private static final long SMALL_ENTRIES_MAX = 1 << 16;
     private static final int SPILL_SLOTS = 24;
+    private static final int MAPLETS_LOG2 = 2;
+    private static final int MAPLETS_PAGES_LOG2_MAX = 17;
+    private static final int MORE_PAGES_SHIFT = 6;
     private static final double TWICE_NATURAL_LOG_OF_2 = 1.3863;
 
     /** Entries per false positive, at least, in a maplet that keeps the promise: 2^7, that is 0.8 %. */
@@ -33,6 +36,12 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
                 ceilingLog2(entries) + FALSE_POSITIVE_SHIFT,
                 FilterLayout.FINGERPRINT_BITS_MIN,
                 FilterLayout.FINGERPRINT_BITS_MAX);
+    }
+
+    /** The shapes to try, one after the other, before the entries of pages are counted ({@link MapletFit}). */
+    MapletShape[] guesses() {
+        MapletShape first = shape(1);
+        return new MapletShape[] {first, shape(first.pages + (first.pages >> MORE_PAGES_SHIFT) + 1)};
     }
 
     /** The shape with at least {@code pagesMin} pages. */
@@ -71,7 +80,9 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
         int pages = 1;
         if (entries > pageEntries(entryBits, 0)) {
             int few = (int) (entries / FilterLayout.slots(entryBits)) + 1;
-            pages = (int) (entries / pageEntries(entryBits, floorLog2(few) + 1)) + 1;
+            int log2 = floorLog2(few) + 1;
+            int severalLog2 = Math.max(log2, Math.min(log2 + MAPLETS_LOG2, MAPLETS_PAGES_LOG2_MAX));
+            pages = (int) (entries / pageEntries(entryBits, severalLog2)) + 1;
         }
         return Math.max(pages, pagesMin);
     }

@@ -11,11 +11,10 @@ import java.util.function.LongSupplier;
 /** The segment files that hold nothing needed: some mapped and ready, some to be used again, and new ones. Thread-safe. */
 final class SegmentPool {
     /*
-     * A file is used again at its own length only, so a header always tells the length of its file. The fields are guarded by
-     * this pool's monitor; files are made, mapped and deleted outside of it.
+     * A file is used again at its own length only, so a header always tells the length of its file. What was written to it is mostly
+     * in the memory of the operating system still, so mapping it takes less than the blocks and pages of a new file. The fields are
+     * guarded by this pool's monitor; files are made, mapped and deleted outside of it.
      */
-    private static final int IDLE_MAX = 8;
-
     /** A file with its mapping. */
     record Mapped(LogScan.Spare place, MappedFile file) {}
 
@@ -143,7 +142,7 @@ final class SegmentPool {
     void recycle(LogScan.Spare spare, long bytesWanted, long bytesKept) {
         synchronized (this) {
             boolean fits = spare.bytes() <= options.segmentBytesMax() && spare.bytes() >= bytesWanted / 2;
-            if (fits && idle.size() < IDLE_MAX && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
+            if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
                 idle.add(spare);
                 return;
             }

@@ -44,6 +44,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * closed                volatile   volatile           structure
      * spareWanted            volatile   volatile           -
      * lanesUsed             volatile   volatile           structure
+     * bytesReleased         volatile   volatile           -
      */
     private static final int LSN_INDEX = 16;
     private static final int READY_MAX = 4;
@@ -76,10 +77,8 @@ public final class WriteAheadLog implements AutoCloseable {
     private volatile Runnable spareWanted = () -> {};
     private volatile LongSupplier memoryLimit = () -> Long.MAX_VALUE;
     private volatile int lanesUsed = 1;
-    /** What the last generation took in the log, and what all before it did. */
-    private volatile long generationBytes = Long.MAX_VALUE;
-
-    private long bytesRotated;
+    /** What the last checkpoint let go of, in bytes of files: the next one's records will take as much. */
+    private volatile long bytesReleased = Long.MAX_VALUE;
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -188,21 +187,16 @@ public final class WriteAheadLog implements AutoCloseable {
             if (generation != null && first > generation.firstLsn()) {
                 previousGeneration = generation.number();
             }
-            boolean isFirst = generation == null;
             generation = new LogGeneration(number, first, previousGeneration, life);
-            long bytes = 0;
             for (LogLane lane : lanes) {
                 lane.fitSegments(options.segmentBytesMin());
                 finishSegment(lane);
                 lane.index = 0;
-                bytes += lane.bytesFinished;
             }
-            generationBytes = isFirst ? generationBytes : bytes - bytesRotated;
-            bytesRotated = bytes;
         } finally {
             structure.unlock();
         }
-        pool.trim(segmentBytesWanted(), generationBytes);
+        pool.trim(segmentBytesWanted(), bytesReleased);
         stateLosses();
     }
 
@@ -407,14 +401,25 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
+        if (released.isEmpty()) {
+            return;
+        }
         // All give their mappings back first: a file that cannot be deleted then keeps no other's.
+        long bytes = 0;
         for (LogSegment segment : released) {
             segment.release();
+            bytes += segment.place.bytes();
         }
+        bytesReleased = bytes;
         long wanted = segmentBytesWanted();
         for (LogSegment segment : released) {
-            pool.recycle(segment.place, wanted, generationBytes);
+            pool.recycle(segment.place, wanted, bytes);
         }
+    }
+
+    /** Deletes the files that are kept to be used again, but for one. */
+    public void returnFreeSpace() {
+        pool.trim(segmentBytesWanted(), 0);
     }
 
     /**

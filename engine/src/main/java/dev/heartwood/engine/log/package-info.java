@@ -13,7 +13,8 @@
  *
  * <p>A lane's segments double as it fills them, up to a limit, and get smaller when generations use little of them. Where memory is short
  * only a window of a segment is in memory, which slides ahead of the appends. Half way through a segment the next is made ready in
- * the background, at once when segments are as large as they get; of used files about as much is kept as a generation takes.
+ * the background, at once when segments are as large as they get. Used files are kept for as much as the last checkpoint let go of,
+ * which is what will be written until the next, and given back when the store settles or closes.
  *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk

@@ -576,6 +576,7 @@ final class EngineStore implements KeyValueStore {
                 parts.checkpointer().run();
                 parts.epochs().reclaim();
                 parts.storage().returnFreeSpace();
+                parts.log().returnFreeSpace();
             }));
         } finally {
             operation.end();
@@ -684,6 +685,7 @@ final class EngineStore implements KeyValueStore {
                 checkpointNow();
                 SessionMark.write(parts.files(), parts.checkpointer().durable());
                 parts.storage().returnFreeSpace();
+                parts.log().returnFreeSpace();
             }
             return null;
         } catch (RuntimeException | Error e) {

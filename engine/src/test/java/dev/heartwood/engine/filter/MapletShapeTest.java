@@ -62,6 +62,15 @@ class MapletShapeTest {
     }
 
     @Test
+    void aSecondGuessHasMorePages() {
+        for (long entries : new long[] {1, 10_000, 1_000_000, MapletBuilder.ENTRIES_MAX}) {
+            MapletShape[] guesses = new MapletPlan(entries, 3, 0, 40).guesses();
+            assertEquals(2, guesses.length);
+            assertTrue(guesses[1].pages > guesses[0].pages + guesses[0].pages / 70, guesses[1].pages + " pages");
+        }
+    }
+
+    @Test
     void smallMapletsTakeOnePage() {
         assertEquals(1, new MapletPlan(1, 6, 0, 40).shape(1).pages);
         assertEquals(1, new MapletPlan(1700, 3, 0, 40).shape(1).pages);

@@ -15,12 +15,17 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class WriteAheadLogTest {
     private static final long STORE_ID = 0x1122334455667788L;
     private static final LogOptions OPTIONS = new LogOptions(16 << 10, 64 << 10);
+    private static final long SEGMENT = 64 << 10;
 
     private final CrashStorage storage = new CrashStorage("boot");
     private final LogTester tester = new LogTester();
@@ -150,19 +155,64 @@ class WriteAheadLogTest {
     }
 
     @Test
-    void filesAreKeptForAsMuchAsAGenerationTakes() {
-        for (int generation = 1; generation <= 12; generation++) {
-            log.rotate(generation);
-            for (int i = 0; i < 200; i++) {
-                tester.append(log, 0, put(generation, sequence++, "x".repeat(100)));
+    void filesAreUsedAgainAsManyAsACheckpointLetsGoOf() {
+        withSegmentsOfOneSize((even, files) -> {
+            writeGenerations(even, 1, 8);
+            Set<String> names = Set.copyOf(files.get());
+            // Each generation takes one: the one that is written, the one to follow it, and those of the four before.
+            assertEquals(6, names.size());
+            writeGenerations(even, 9, 20);
+            assertEquals(names, files.get());
+            assertEquals(6 * SEGMENT, even.bytesOnDevice());
+        });
+    }
+
+    @Test
+    void fewerFilesAreKeptWhenCheckpointsLetGoOfFewer() {
+        withSegmentsOfOneSize((even, files) -> {
+            writeGenerations(even, 1, 8);
+            even.rotate(9);
+            even.release(8);
+            tester.append(even, 0, put(9, sequence++, "x"));
+            even.rotate(10);
+            // The one of generation 9, and as much as was let go of last.
+            assertEquals(2, files.get().size());
+        });
+    }
+
+    @Test
+    void spaceOfFilesToBeUsedAgainIsReturnedButForOne() {
+        withSegmentsOfOneSize((even, files) -> {
+            writeGenerations(even, 1, 8);
+            even.returnFreeSpace();
+            // The one that is written, the one to follow it, and one.
+            assertEquals(3, files.get().size());
+            assertEquals(3 * SEGMENT, even.bytesOnDevice());
+        });
+    }
+
+    private void withSegmentsOfOneSize(BiConsumer<WriteAheadLog, Supplier<Set<String>>> test) {
+        CrashStorage other = new CrashStorage("boot");
+        try (WriteAheadLog even = WriteAheadLog.create(other, STORE_ID, 1, new LogOptions(SEGMENT, SEGMENT))) {
+            test.accept(even, () -> other.files.keySet().stream()
+                    .filter(name -> name.endsWith(".seg"))
+                    .collect(Collectors.toSet()));
+        }
+        other.discard();
+    }
+
+    /** Writes generations of one segment each; every fourth lets go of all before. */
+    private void writeGenerations(WriteAheadLog even, int first, int last) {
+        for (int generation = first; generation <= last; generation++) {
+            even.rotate(generation);
+            for (int i = 0; i < 300; i++) {
+                tester.append(even, 0, put(generation, sequence++, "x".repeat(100)));
             }
-            log.prepareSpare();
+            even.prepareSpare();
             if (generation % 4 == 0) {
-                log.release(generation - 1);
+                even.release(generation - 1);
             }
         }
-        // Each generation fits into one: there is that one, the next, and one that is kept.
-        assertEquals(3 * (64 << 10), log.bytesOnDevice());
     }
 
     /** What follows a segment of one long record is sized after it, and halved when little of it is used. */
