@@ -75,6 +75,19 @@ class KeySpaceTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {8, 12, 19, 20, 24, 30})
+    void orderedKeysAreTheDigits(int keyBytes) {
+        KeySpace keys = new KeySpace(keyBytes);
+        SeededRandom random = new SeededRandom(7);
+        for (int i = 0; i < 100_000; i++) {
+            long number = random.below(keys.recordsMax()) >>> random.below(Long.SIZE);
+            MemorySegment key = MemorySegment.ofArray(new byte[keyBytes]);
+            keys.writeOrdered(number, key);
+            assertEquals("user" + "0".repeat(keyBytes - 4 - Long.toString(number).length()) + number, text(key));
+        }
+    }
+
     @Test
     void tooShortAKeyIsRefused() {
         assertThrows(IllegalArgumentException.class, () -> new KeySpace(7));
