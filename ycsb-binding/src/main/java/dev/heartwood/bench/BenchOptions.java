@@ -72,8 +72,8 @@ final class BenchOptions {
             names = "--phases",
             split = ",",
             paramLabel = "PHASE",
-            description = "load, read, zipf, absent, scan, scanlong, A to F, sequential, overwrite, idle. "
-                    + "Default: load,A,B,C,D,E,F")
+            description = "load, read, zipf, absent, scan, scanlong, A to F, overwrite, idle, sequential (in the order of keys), "
+                    + "sequential90, sequential50 (90 and 50 records of 100 so). Default: load,A,B,C,D,E,F")
     List<Phase> phases = PHASES_DEFAULT;
 
     @Option(
@@ -88,7 +88,7 @@ final class BenchOptions {
     @Option(
             names = "--seconds",
             paramLabel = "S",
-            description = "Length of every phase but load, sequential and overwrite. Default: 10")
+            description = "Length of every phase that does not write every record once. Default: 10")
     int seconds = 10;
 
     @Option(names = "--durability", paramLabel = "LEVEL", description = "none, buffered or sync. Default: buffered")
@@ -201,7 +201,7 @@ final class BenchOptions {
             Phase phase = Phase.parse(parts[0]);
             long amount = parts.length == 1 ? 0 : Count.parse(parts[1]).value();
             boolean isWhole = phase.startsEmpty() || phase == Phase.OVERWRITE && parts.length == 1;
-            if (phase == Phase.SEQUENTIAL || isWhole != (parts.length == 1) || amount < 1 && !isWhole) {
+            if (phase.hasOwnRecords() || isWhole != (parts.length == 1) || amount < 1 && !isWhole) {
                 throw new IllegalArgumentException("'" + text + "' is no step of a cycle (examples: load, read:500k, overwrite, "
                         + "overwrite:3m, idle:20)");
             }

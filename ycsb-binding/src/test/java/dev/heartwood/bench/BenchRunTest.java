@@ -58,7 +58,7 @@ class BenchRunTest {
                 "--seconds",
                 "1",
                 "--phases",
-                "load,E,sequential,overwrite",
+                "load,E,sequential,sequential50,overwrite",
                 "--verify",
                 "--dir",
                 directory.resolve("stores").toString(),
@@ -69,7 +69,7 @@ class BenchRunTest {
         assertEquals(0, code, errors.toString());
 
         Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
-        assertEquals(2 * 8, results.length, "two engines, four phases, each with its settling");
+        assertEquals(2 * 10, results.length, "two engines, five phases, each with its settling");
         for (Map<String, Object> result : results) {
             assertEquals(FIELDS, result.keySet());
             boolean settling = result.get("phase").toString().endsWith("-settle");

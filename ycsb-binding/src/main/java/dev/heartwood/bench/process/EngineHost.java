@@ -161,7 +161,7 @@ final class EngineHost implements AutoCloseable {
     }
 
     private void openFor(Phase phase) throws IOException {
-        EngineSettings wanted = phase == Phase.SEQUENTIAL ? sequential : loaded;
+        EngineSettings wanted = phase.hasOwnRecords() ? sequential : loaded;
         if (engine != null && (wanted != open || phase.startsEmpty())) {
             close();
         }

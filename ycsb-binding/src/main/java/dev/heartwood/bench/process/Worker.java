@@ -93,12 +93,19 @@ final class Worker implements Runnable {
     }
 
     private void writeInOrderOfPhase(long number) {
-        switch (task.phase) {
-            case SEQUENTIAL -> task.keys.writeOrdered(number, buffer.key());
-            case OVERWRITE -> task.keys.write(Permutation.apply(number, task.records), buffer.key());
-            default -> task.keys.write(number, buffer.key());
+        if (task.phase == Phase.OVERWRITE) {
+            task.keys.write(Permutation.apply(number, task.records), buffer.key());
+        } else if (isHashed()) {
+            task.keys.write(number, buffer.key());
+        } else {
+            task.keys.writeOrdered(number, buffer.key());
         }
         putNewValue();
+    }
+
+    private boolean isHashed() {
+        int percent = task.phase.hashedPercent();
+        return percent == 100 || percent > 0 && random.below(100) < percent;
     }
 
     private void operate() {

@@ -32,6 +32,10 @@ public enum Phase {
     F("F", Extent.TIMED, new Mix(50, 0, 0, 0, 50), Distribution.ZIPFIAN),
     /** Writes all records into a new store in key order; the other phases' data stays as it was. */
     SEQUENTIAL("sequential", Extent.EVERY_RECORD, new Mix(0, 0, 100, 0, 0), Distribution.UNIFORM),
+    /** As {@link #SEQUENTIAL}, but one record of ten has a key in hashed order. */
+    SEQUENTIAL90("sequential90", Extent.EVERY_RECORD, new Mix(0, 0, 100, 0, 0), Distribution.UNIFORM),
+    /** As {@link #SEQUENTIAL}, but half of the records have keys in hashed order. */
+    SEQUENTIAL50("sequential50", Extent.EVERY_RECORD, new Mix(0, 0, 100, 0, 0), Distribution.UNIFORM),
     /** Writes every record once more, in an order that has nothing to do with that of the load. */
     OVERWRITE("overwrite", Extent.EVERY_RECORD, new Mix(0, 100, 0, 0, 0), Distribution.UNIFORM),
     /** Asks nothing of the store. */
@@ -104,7 +108,22 @@ public enum Phase {
 
     /** Whether it starts from an empty store. */
     public boolean startsEmpty() {
-        return this == LOAD || this == SEQUENTIAL;
+        return this == LOAD || hasOwnRecords();
+    }
+
+    /** Whether it writes to a store of its own, which no other phase reads. */
+    public boolean hasOwnRecords() {
+        return this == SEQUENTIAL || this == SEQUENTIAL90 || this == SEQUENTIAL50;
+    }
+
+    /** Of a hundred records that it writes, how many have a key in hashed order, on average; the others are in key order. */
+    public int hashedPercent() {
+        return switch (this) {
+            case SEQUENTIAL -> 0;
+            case SEQUENTIAL90 -> 10;
+            case SEQUENTIAL50 -> 50;
+            default -> 100;
+        };
     }
 
     /** Whether it needs the records of {@link #LOAD}. */
