@@ -18,6 +18,7 @@ public final class Branch {
     final int[] extents;
     final BranchShape shape;
     final OverflowGroup[] groups;
+    final ScanLength scanLength = new ScanLength();
     private final BranchStats stats;
     private final byte[] firstKey;
     private final byte[] lastKey;

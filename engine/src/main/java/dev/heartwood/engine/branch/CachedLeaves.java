@@ -6,20 +6,26 @@ import dev.heartwood.engine.page.PageType;
 /** Leaves in the page cache, locked while the cursor stands on them; for scans of users. */
 final class CachedLeaves implements LeafSource {
     /*
-     * A scan that moves on to the next leaf is taken to go on: it asks for the leaves ahead, twice as many each time it has used
-     * half of them up, and never across the end of an extent in one request. Going back works likewise.
-     *
-     * What is read ahead of a seek is two leaves at once: a short scan often ends in the second, and one read of two pages takes a
-     * device hardly longer than one of a single page.
+     * A seek asks for as many leaves as scans of the branch took lately. A scan that goes on asks for as many again when it comes to
+     * the last of them, or for as many as it has taken, so that it reads about twice what it needs at most. Reads of half an extent
+     * and more take a while, so the next is begun half way through; those of an extent and more end with one. Going back reads
+     * single leaves.
      */
-    private static final int SEEK_PAGES = 2;
+    private static final int LONG_READ_PAGES = PageLayout.EXTENT_PAGES / 2;
+    private static final int READ_PAGES_MAX = 2 * PageLayout.EXTENT_PAGES;
+    private static final int NONE = -2;
 
     private final Branch branch;
     private long locked;
-    private int current = -2;
-    private int direction;
-    private int windowPages;
+    private int current = NONE;
+    /** Where the scan began that has come to the current leaf. */
+    private int first = NONE;
+    /** Up to which leaf was asked, and how many at a time. */
     private int askedTo;
+
+    private int asked;
+    /** For which leaf a seek has asked, up to {@link #askedTo}. */
+    private int announced = NONE;
 
     CachedLeaves(Branch branch) {
         this.branch = branch;
@@ -28,14 +34,17 @@ final class CachedLeaves implements LeafSource {
     @Override
     public long open(int leaf, int lastLeaf) {
         leave();
-        int step = leaf - current;
-        if (step == 1 && direction == 1) {
-            prefetch(leaf, lastLeaf);
+        if (leaf == current + 1) {
+            goOn(leaf, lastLeaf);
         } else {
-            direction = step == 1 ? 1 : 0;
-            windowPages = 2;
-            askedTo = leaf + 1;
+            endScan();
+            first = leaf;
+            if (leaf != announced) {
+                askedTo = leaf + 1;
+                asked = 0;
+            }
         }
+        announced = NONE;
         current = leaf;
         locked = branch.storage.file().lockSharedPatiently(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
         return locked;
@@ -48,22 +57,39 @@ final class CachedLeaves implements LeafSource {
 
     @Override
     public void readAhead(int leaf, int lastLeaf) {
-        int extentEnd = (leaf | PageLayout.EXTENT_PAGES - 1) + 1;
-        int end = Math.min(Math.min(leaf + SEEK_PAGES, extentEnd), Math.max(leaf, lastLeaf) + 1);
-        branch.storage.file().prefetch(branch.devicePage(leaf), end - leaf, PageType.BRANCH_LEAF, branch.id);
+        announced = leaf;
+        ask(leaf, leaf + branch.scanLength.leaves(), Math.max(leaf, lastLeaf));
     }
 
-    private void prefetch(int leaf, int lastLeaf) {
-        if (leaf + windowPages / 2 < askedTo) {
-            return;
+    private void goOn(int leaf, int lastLeaf) {
+        int askAgainAt = askedTo - (asked < LONG_READ_PAGES ? 1 : asked / 2);
+        if (leaf >= askAgainAt) {
+            int taken = leaf - first;
+            int from = Math.max(askedTo, leaf);
+            int to = from + Math.clamp(taken, branch.scanLength.leaves(), READ_PAGES_MAX);
+            ask(from, taken < PageLayout.EXTENT_PAGES ? to : to & -PageLayout.EXTENT_PAGES, lastLeaf);
         }
-        int from = Math.max(askedTo, leaf + 1);
-        int extentEnd = (from | PageLayout.EXTENT_PAGES - 1) + 1;
-        int to = Math.min(Math.min(from + windowPages, extentEnd), lastLeaf + 1);
-        if (to > from) {
-            askedTo = from
-                    + branch.storage.file().prefetch(branch.devicePage(from), to - from, PageType.BRANCH_LEAF, branch.id);
-            windowPages = Math.min(windowPages * 2, PageLayout.EXTENT_PAGES);
+    }
+
+    /** Has leaves up to {@code to} read, with a request for each extent that they lie in. */
+    private void ask(int from, int to, int lastLeaf) {
+        int end = Math.min(to, lastLeaf + 1);
+        int begun = from;
+        boolean isBusy = false;
+        while (begun < end && !isBusy) {
+            int extentEnd = (begun | PageLayout.EXTENT_PAGES - 1) + 1;
+            int wanted = Math.min(end, extentEnd) - begun;
+            int pages = branch.storage.file().prefetch(branch.devicePage(begun), wanted, PageType.BRANCH_LEAF, branch.id);
+            begun += pages;
+            isBusy = pages < wanted;
+        }
+        askedTo = begun;
+        asked = begun - from;
+    }
+
+    private void endScan() {
+        if (first >= 0) {
+            branch.scanLength.add(current - first + 1);
         }
     }
 
@@ -77,5 +103,7 @@ final class CachedLeaves implements LeafSource {
     @Override
     public void close() {
         leave();
+        endScan();
+        first = NONE;
     }
 }
