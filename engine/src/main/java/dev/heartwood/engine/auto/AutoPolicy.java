@@ -33,8 +33,17 @@ public final class AutoPolicy {
     private static final double BYTES_PER_READ = 16 << 10;
     private static final double BYTES_PER_ENTRY = 16;
 
-    /** Of pages that reads miss, those that they would find if unwritten pages took no part of the cache. */
-    private static final double MISSES_BY_UNWRITTEN = 0.5;
+    /** Of pages that reads miss, those that they would find if unwritten pages took no part of the cache; measured (docs/TREES.md). */
+    private static final double MISSES_BY_UNWRITTEN = 0.02;
+
+    /**
+     * A distance that is far, as a multiple of what half of the page cache has room for. What will be needed longest is written
+     * early when that is full, and of the rest the more dies unwritten the farther checkpoints are apart.
+     */
+    private static final int FAR_ROOMS = 8;
+
+    /** The log between two checkpoints that are farther apart than there is room for; it is replayed in about five seconds. */
+    private static final long FAR_LOG_BYTES_MAX = 1L << 30;
 
     /** Writes beside which it matters what is written between checkpoints: a memtable in so many intervals. */
     private static final double INTERVALS_PER_MEMTABLE = 10;
@@ -254,7 +263,7 @@ public final class AutoPolicy {
             return;
         }
         int before = isFar ? farDistance : askedDistance;
-        farDistance = isFar ? 0 : sample.distanceRoom();
+        farDistance = isFar ? 0 : far(sample.distanceRoom());
         int after = isFar ? askedDistance : farDistance;
         decisions.add(new Decision(
                 Part.CHECKPOINT_DISTANCE,
@@ -264,6 +273,10 @@ public final class AutoPolicy {
                 Integer.toString(before),
                 Integer.toString(after),
                 text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses())));
+    }
+
+    private int far(int room) {
+        return (int) Math.max(room, Math.min((long) FAR_ROOMS * room, FAR_LOG_BYTES_MAX / memtableBytes));
     }
 
     private static String bytes(double bytes) {

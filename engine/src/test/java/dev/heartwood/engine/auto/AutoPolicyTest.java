@@ -23,6 +23,7 @@ class AutoPolicyTest {
     private static final int LEAVES = 20;
     private static final long LEAF_BYTES = 7_500_000;
     private static final long INNER_BYTES = 50_000_000;
+    private static final int FAR = 8 * ROOM;
 
     /** A second of a store of 200 MB: megabytes written, scans of a leaf with 50 entries each, pages that reads miss. */
     private record Second(double writtenMb, int scans, int misses, double owed) {
@@ -33,6 +34,7 @@ class AutoPolicyTest {
         static final Second SCANS_AND_WRITES = new Second(2, 3000, 2000, 0);
         static final Second MANY_WRITES_AND_FEW_SCANS = new Second(40, 20, 0, 0);
         static final Second READS_AND_WRITES = new Second(20, 0, 15_000, 0);
+        static final Second READS_AND_FEW_WRITES = new Second(5, 0, 15_000, 0);
     }
 
     /** A store that looks into fewer runs where it is eager, and the policy that sees it. */
@@ -115,14 +117,14 @@ class AutoPolicyTest {
     void eachSteadyLoadGetsWhatIsBestForIt() {
         Simulation load = settled(Second.LOAD);
         assertFalse(load.leavesEager || load.innerEager);
-        assertEquals(ROOM, load.distance);
+        assertEquals(FAR, load.distance);
 
         Simulation reads = settled(Second.READS);
         assertEquals(List.of(), reads.decisions, "reads are as cheap without merges");
 
         Simulation mixed = settled(Second.SCANS_AND_WRITES);
         assertTrue(mixed.leavesEager && mixed.innerEager, mixed.decisions.toString());
-        assertEquals(ASKED, mixed.distance, "scans miss the cache");
+        assertEquals(FAR, mixed.distance);
 
         Simulation scans = settled(Second.SCANS);
         assertTrue(scans.leavesEager && scans.innerEager);
@@ -130,7 +132,8 @@ class AutoPolicyTest {
         Simulation few = settled(Second.MANY_WRITES_AND_FEW_SCANS);
         assertFalse(few.leavesEager || few.innerEager);
 
-        Simulation updates = settled(Second.READS_AND_WRITES);
+        assertEquals(FAR, settled(Second.READS_AND_WRITES).distance);
+        Simulation updates = settled(Second.READS_AND_FEW_WRITES);
         assertEquals(List.of(), updates.decisions, "unwritten pages would take the cache from reads");
 
         assertEquals(List.of(), settled(Second.IDLE).decisions);
@@ -142,7 +145,7 @@ class AutoPolicyTest {
         for (int round = 0; round < 3; round++) {
             store.run(60, Second.LOAD);
             assertFalse(store.leavesEager || store.innerEager, "load: " + store.decisions);
-            assertEquals(ROOM, store.distance);
+            assertEquals(FAR, store.distance);
             store.run(60, Second.READS);
             assertEquals(ASKED, store.distance);
             store.run(10, Second.SCANS);
@@ -272,27 +275,47 @@ class AutoPolicyTest {
         store.run(60, Second.SCANS_AND_WRITES);
         Map<Part, String> reasons = Map.of(
                 Part.LEAVES, "scans look into 8.0 runs at a leaf while lazy and 2.0 while eager",
-                Part.INNER_NODES, "scans look into 10.0 runs at a leaf while lazy and 3.0 while eager");
+                Part.INNER_NODES, "scans look into 10.0 runs at a leaf while lazy and 3.0 while eager",
+                Part.CHECKPOINT_DISTANCE, "2.0 MB are written a second, and reads miss 2000 pages");
+        Map<Part, String> after = Map.of(
+                Part.LEAVES, "LAZY_LEVELING", Part.INNER_NODES, "LEVEL_TIERED", Part.CHECKPOINT_DISTANCE, Integer.toString(FAR));
         for (Decision decision : store.decisions) {
-            assertEquals("SIZE_TIERED", decision.from());
-            assertEquals(decision.part() == Part.LEAVES ? "LAZY_LEVELING" : "LEVEL_TIERED", decision.to());
-            assertEquals(decision.to(), decision.eager().name());
+            boolean isDistance = decision.part() == Part.CHECKPOINT_DISTANCE;
+            assertEquals(isDistance ? Integer.toString(ASKED) : "SIZE_TIERED", decision.from());
+            assertEquals(after.get(decision.part()), decision.to());
+            assertTrue(isDistance || decision.to().equals(decision.eager().name()));
             assertTrue(decision.reason().contains(reasons.get(decision.part())), decision.reason());
         }
-        assertEquals(2, store.decisions.size());
+        assertEquals(3, store.decisions.size());
+    }
+
+    /** A far distance is one of memory, but no farther than the log can be replayed soon. */
+    @Test
+    void theLogBetweenFarCheckpointsIsBounded() {
+        for (long memtableMib : new long[] {1, 8, 64}) {
+            AutoPolicy policy = new AutoPolicy(4, memtableMib << 20);
+            int room = 100;
+            WorkloadSample load = new WorkloadSample(500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room);
+            List<Decision> decisions = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                decisions.addAll(policy.decide(load, new TreeGauge(List.of(), 0, 2, 0)));
+            }
+            assertEquals(1, decisions.size());
+            assertEquals(Math.clamp(1024 / memtableMib, room, 8 * room), decisions.getFirst().distance());
+        }
     }
 
     @Test
     void aDistanceThatIsAskedForIsInForceAtOnce() {
         Simulation store = new Simulation();
         store.run(60, Second.LOAD);
-        assertEquals(ROOM, store.distance);
+        assertEquals(FAR, store.distance);
         store.policy.ask(2 * ROOM);
         store.run(HOUR, Second.LOAD);
         assertEquals(1, store.changes(Part.CHECKPOINT_DISTANCE), "there is no room for more");
         store.policy.ask(1);
         store.run(60, Second.LOAD);
         Decision last = store.decisions.getLast();
-        assertEquals("1 to " + ROOM, last.from() + " to " + last.to());
+        assertEquals("1 to " + FAR, last.from() + " to " + last.to());
     }
 }
