@@ -79,7 +79,7 @@ class FreeSpaceTest {
             Load.random(store, RECORDS);
             store.settle();
             full = allocatedBytes();
-            assertTrue(full >= (long) RECORDS * Load.RECORD_BYTES, full + " bytes");
+            assertTrue(full >= (long) RECORDS * Load.VALUE_BYTES, full + " bytes");
             deleteMost(store);
             long left = allocatedBytes();
             assertTrue(left <= full / 4, left + " bytes allocated of " + full + " before");

@@ -5,13 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
-import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
-import dev.heartwood.testkit.TestDirectory;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SteppedEnvironment;
+import java.nio.file.Path;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.Test;
 class ScanMergeTest {
     private static final int RECORDS = 200_000;
     private static final int SCANS = 20_000;
+    private static final int RECORDS_PER_FINISH = 1000;
 
     @Test
     void scansPayForMergesThatASnapshotDoesNotKeepAway() {
@@ -26,18 +29,24 @@ class ScanMergeTest {
                 .memory(ByteSize.mib(64))
                 .memtable(ByteSize.mib(1))
                 .build();
-        try (TestDirectory directory = new TestDirectory("scans");
-                KeyValueStore store = Heartwood.open(directory.path(), options)) {
-            Load.random(store, RECORDS);
-            store.settle();
+        try (SteppedEnvironment environment =
+                        new SteppedEnvironment(1, OptionMatrix.environment(options), new SimulatedMachine(1));
+                KeyValueStore store = environment.open(Path.of("store"), options)) {
+            for (int i = 0; i < RECORDS; i++) {
+                store.put(Load.key(i), Load.value(i));
+                if (i % RECORDS_PER_FINISH == 0) {
+                    environment.finish();
+                }
+            }
+            environment.finish();
             try (Snapshot snapshot = store.snapshot()) {
                 StoreStats loaded = store.stats();
-                assertTrue(loaded.runs() > loaded.nodes(), loaded.runs() + " runs of " + loaded.nodes() + " nodes");
-                store.settle();
+                assertTrue(loaded.runs() > 2 * loaded.nodes(), loaded.runs() + " runs of " + loaded.nodes() + " nodes");
+                environment.passTime();
                 assertEquals(loaded.runs(), store.stats().runs(), "runs merged though nobody scanned");
 
                 scan(snapshot);
-                store.settle();
+                environment.finish();
                 StoreStats scanned = store.stats();
                 assertTrue(scanned.runs() <= scanned.nodes(), scanned.runs() + " runs of " + scanned.nodes() + " nodes");
             }

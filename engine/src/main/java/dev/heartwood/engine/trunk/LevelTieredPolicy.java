@@ -36,9 +36,6 @@ final class LevelTieredPolicy extends MergingPolicy {
     /** Runs of a node, most of them in one level because they share no key, before some become one. */
     private static final int RUNS_MAX = 32;
 
-    /** What a node holds for a child beside what the child holds itself, that is left where it is while somebody waits for space. */
-    private static final double SETTLED_SHARE = 0.05;
-
     private final long batchBytes;
 
     LevelTieredPolicy(TreeShape shape) {
@@ -69,7 +66,7 @@ final class LevelTieredPolicy extends MergingPolicy {
             }
             if (NodeMeasure.activeRuns(node, p, pivotSpan) >= RUNS_MAX
                     || urge.reclaims() && NodeMeasure.mostlyTombstones(node, p, pivotSpan)
-                    || urge == Urge.SETTLING && bytes > SETTLED_SHARE * childBytes(node, p, pivotSpan)) {
+                    || urge == Urge.SETTLING && isWorthSettling(node, p, pivotSpan, bytes)) {
                 flushed.set(p);
             }
         }
@@ -77,11 +74,6 @@ final class LevelTieredPolicy extends MergingPolicy {
             flushed.set(fullest);
         }
         return flushed;
-    }
-
-    private static long childBytes(TrunkNode node, int pivot, Span pivotSpan) {
-        TrunkNode child = node.pivot(pivot).child();
-        return child == null ? Long.MAX_VALUE : NodeMeasure.bytes(child, pivotSpan);
     }
 
     @Override

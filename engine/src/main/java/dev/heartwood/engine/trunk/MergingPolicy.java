@@ -36,6 +36,9 @@ abstract class MergingPolicy implements CompactionPolicy {
     /** Bytes of all runs that a leaf refers to, for each that lies in it, that are left alone when somebody waits for cheap reads. */
     private static final double REACH_MAX_SETTLED = 1.25;
 
+    /** What a node holds for a child beside what the child holds itself, that is left where it is while somebody waits for cheap reads. */
+    private static final double HELD_SHARE_SETTLED = 0.05;
+
     final TreeShape shape;
 
     MergingPolicy(TreeShape shape) {
@@ -86,6 +89,12 @@ abstract class MergingPolicy implements CompactionPolicy {
         }
         int from = merge ? runFrom : runTo;
         return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, from, runTo, scattered && from == 0);
+    }
+
+    /** Whether so much is held for a child that it is merged there before a store is settled. */
+    static boolean isWorthSettling(TrunkNode node, int pivot, Span pivotSpan, long held) {
+        TrunkNode child = node.pivot(pivot).child();
+        return child != null && held > HELD_SHARE_SETTLED * NodeMeasure.bytes(child, pivotSpan);
     }
 
     /** The bundle that holds a position among all runs. */

@@ -29,9 +29,11 @@ final class TieredPolicy extends MergingPolicy {
     }
 
     private boolean flushes(TrunkNode node, int pivot, Span pivotSpan, Urge urge) {
+        long bytes = NodeMeasure.activeBytes(node, pivot, pivotSpan);
         return NodeMeasure.activeRuns(node, pivot, pivotSpan) >= shape.runsMax()
-                || NodeMeasure.activeBytes(node, pivot, pivotSpan) >= shape.flushBytes()
-                || urge.reclaims() && NodeMeasure.mostlyTombstones(node, pivot, pivotSpan);
+                || bytes >= shape.flushBytes()
+                || urge.reclaims() && NodeMeasure.mostlyTombstones(node, pivot, pivotSpan)
+                || urge == Urge.SETTLING && isWorthSettling(node, pivot, pivotSpan, bytes);
     }
 
     @Override
@@ -52,7 +54,7 @@ final class TieredPolicy extends MergingPolicy {
         int runsMax = tiersMax(node);
         if (urge == Urge.SETTLING) {
             // What reads after it profit from is part of what is waited for, as far as it is cheap.
-            runsMax = Math.min(runsMax, shape.runsMax() / 2);
+            runsMax = node.isLeaf() ? 1 : Math.min(runsMax, shape.runsMax() / 2);
         }
         if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo)) {
             runsMax = DISJOINT_RUNS_MAX;
