@@ -24,6 +24,7 @@ final class SegmentPool {
     private final List<Mapped> ready = new ArrayList<>();
     private final List<LogScan.Spare> idle = new ArrayList<>();
     private long lastNumber;
+    private long bytesKept = Long.MAX_VALUE;
     /** True at first: the entries of files that an earlier life made may not be durable. */
     private final ReentrantLock directorySync = new ReentrantLock();
     private boolean directoryChanged = true;
@@ -136,10 +137,23 @@ final class SegmentPool {
     }
 
     /**
-     * Takes a file whose contents are no longer needed, to use it again or to delete it: one is kept of about {@code bytesWanted}, and
-     * some more as long as they take no more than {@code bytesKept}.
+     * Takes files whose contents are no longer needed, to use them again or to delete them. As much is kept as came last, at least one
+     * of about {@code bytesWanted}: what was let go of for one checkpoint will be written again until the next.
      */
-    void recycle(LogScan.Spare spare, long bytesWanted, long bytesKept) {
+    void recycle(List<LogScan.Spare> spares, long bytesWanted) {
+        long bytes = 0;
+        for (LogScan.Spare spare : spares) {
+            bytes += spare.bytes();
+        }
+        synchronized (this) {
+            bytesKept = bytes;
+        }
+        for (LogScan.Spare spare : spares) {
+            keepOrDelete(spare, bytesWanted);
+        }
+    }
+
+    private void keepOrDelete(LogScan.Spare spare, long bytesWanted) {
         synchronized (this) {
             boolean fits = spare.bytes() <= options.segmentBytesMax() && spare.bytes() >= bytesWanted / 2;
             if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
@@ -158,15 +172,23 @@ final class SegmentPool {
         return bytes;
     }
 
-    /** Deletes what is beyond the pool's size; see {@link #recycle}. */
-    void trim(long bytesWanted, long bytesKept) {
+    /** Deletes all that is kept but for one file. */
+    void returnSpace(long bytesWanted) {
+        synchronized (this) {
+            bytesKept = 0;
+        }
+        trim(bytesWanted);
+    }
+
+    /** Deletes what is beyond the pool's size, or too small; see {@link #recycle}. */
+    void trim(long bytesWanted) {
         List<LogScan.Spare> all;
         synchronized (this) {
             all = new ArrayList<>(idle);
             idle.clear();
         }
         for (LogScan.Spare spare : all) {
-            recycle(spare, bytesWanted, bytesKept);
+            keepOrDelete(spare, bytesWanted);
         }
     }
 

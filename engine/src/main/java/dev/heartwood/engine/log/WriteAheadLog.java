@@ -44,7 +44,6 @@ public final class WriteAheadLog implements AutoCloseable {
      * closed                volatile   volatile           structure
      * spareWanted            volatile   volatile           -
      * lanesUsed             volatile   volatile           structure
-     * bytesReleased         volatile   volatile           -
      */
     private static final int LSN_INDEX = 16;
     private static final int READY_MAX = 4;
@@ -77,8 +76,6 @@ public final class WriteAheadLog implements AutoCloseable {
     private volatile Runnable spareWanted = () -> {};
     private volatile LongSupplier memoryLimit = () -> Long.MAX_VALUE;
     private volatile int lanesUsed = 1;
-    /** What the last checkpoint let go of, in bytes of files: the next one's records will take as much. */
-    private volatile long bytesReleased = Long.MAX_VALUE;
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -196,7 +193,7 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
-        pool.trim(segmentBytesWanted(), bytesReleased);
+        pool.trim(segmentBytesWanted());
         stateLosses();
     }
 
@@ -405,21 +402,15 @@ public final class WriteAheadLog implements AutoCloseable {
             return;
         }
         // All give their mappings back first: a file that cannot be deleted then keeps no other's.
-        long bytes = 0;
         for (LogSegment segment : released) {
             segment.release();
-            bytes += segment.place.bytes();
         }
-        bytesReleased = bytes;
-        long wanted = segmentBytesWanted();
-        for (LogSegment segment : released) {
-            pool.recycle(segment.place, wanted, bytes);
-        }
+        pool.recycle(released.stream().map(segment -> segment.place).toList(), segmentBytesWanted());
     }
 
     /** Deletes the files that are kept to be used again, but for one. */
     public void returnFreeSpace() {
-        pool.trim(segmentBytesWanted(), 0);
+        pool.returnSpace(segmentBytesWanted());
     }
 
     /**
