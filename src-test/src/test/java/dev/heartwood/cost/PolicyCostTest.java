@@ -245,7 +245,7 @@ class PolicyCostTest {
     static List<SteadyLoad> loads() {
         return SWEEP
                 ? List.of(SteadyLoad.values())
-                : List.of(SteadyLoad.LOAD, SteadyLoad.A, SteadyLoad.UPDATES_AND_SCANS);
+                : List.of(SteadyLoad.LOAD, SteadyLoad.A, SteadyLoad.E, SteadyLoad.UPDATES_AND_SCANS);
     }
 
     @ParameterizedTest
@@ -267,6 +267,6 @@ class PolicyCostTest {
             subject.run("scans", Mix.SCANS, 8);
             subject.run("reads", Mix.READS, 8);
         });
-        assertTrue(share < 0.95, () -> share + " of what it costs under the best fixed policy");
+        assertTrue(share < 0.85, () -> share + " of what it costs under the best fixed policy");
     }
 }

@@ -119,6 +119,9 @@ public final class AutoPolicy {
         innerBytes = tree.innerBytes();
         leaves.cost.add(leaves.eager, sample.leafRunsScanned(), sample.leavesScanned());
         inner.cost.add(inner.eager, sample.innerRunsScanned(), sample.leavesScanned());
+        if (sample.leavesScanned() == 0 && !leaves.eager && !tree.leaves().isEmpty()) {
+            leaves.cost.expect(tree.leaves().stream().mapToInt(TreeGauge.Leaf::runs).average().orElseThrow());
+        }
         idleFor = sample.isIdle() ? Math.min(idleFor + 1, IDLE_INTERVALS + 1) : 0;
         List<Decision> decisions = new ArrayList<>();
         decideSpan(decisions);
@@ -194,9 +197,13 @@ public final class AutoPolicy {
         return nodes.writes * mix.written();
     }
 
-    /** Whether a part that is lazy should be eager: by itself, or, for leaves, since nodes above them can then be so too. */
+    /**
+     * Whether a part that is lazy should be eager: by itself, or, for leaves, since nodes above them can then be so too. While little is
+     * written, scans pay for merges of what they pass, once; who was eager then would merge the same twice.
+     */
     private boolean isWorthIt(NodesPart nodes, WorkloadSample sample) {
-        boolean isAllowed = sample.owedShare() <= OWED_SHARE_MAX && (nodes == leaves || leaves.eager);
+        boolean isMergedByScans = nodes == leaves && sample.leavesScanned() > 0 && isQuiet();
+        boolean isAllowed = sample.owedShare() <= OWED_SHARE_MAX && (nodes == leaves || leaves.eager) && !isMergedByScans;
         Span keys = scanned();
         return isAllowed
                 && (isWorthIt(saved(nodes), paid(nodes), held(nodes, keys))

@@ -31,6 +31,11 @@ final class ScanCost {
         }
     }
 
+    /** Notes what lazy nodes have while nobody scans: it is what scans will look into. */
+    void expect(double runs) {
+        lazy.add(runs);
+    }
+
     double lazyRuns() {
         return lazy.value();
     }

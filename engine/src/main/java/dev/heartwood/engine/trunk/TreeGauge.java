@@ -20,7 +20,7 @@ public record TreeGauge(List<Leaf> leaves, long innerBytes, int height, int ownP
      * @param scans cursors that have opened it since it was last changed
      * @param bytes what its runs hold of its keys
      */
-    public record Leaf(Span span, int scans, long bytes) {}
+    public record Leaf(Span span, int scans, long bytes, int runs) {}
 
     static TreeGauge of(TrunkNode root) {
         List<Leaf> leaves = new ArrayList<>();
@@ -39,7 +39,8 @@ public record TreeGauge(List<Leaf> leaves, long innerBytes, int height, int ownP
     /** Adds the leaves below a node; returns what the nodes above them hold. */
     private static long add(TrunkNode node, Span span, List<Leaf> leaves) {
         if (node.isLeaf()) {
-            leaves.add(new Leaf(span, node.scans(), NodeMeasure.bytes(node, span)));
+            int runs = MergingPolicy.liveRuns(node, 0, node.runCount());
+            leaves.add(new Leaf(span, node.scans(), NodeMeasure.bytes(node, span), runs));
             return 0;
         }
         long bytes = 0;
