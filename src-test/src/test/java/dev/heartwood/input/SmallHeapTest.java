@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** A store of the least memory in a JVM with a small Java heap. */
 class SmallHeapTest {
-    private static final int ROUNDS = 4;
+    private static final int ROUNDS = 8;
 
     private static Ended run(Path parent, String heap, int rounds) {
         Path store = parent.resolve("store");

@@ -29,15 +29,17 @@ final class OrderedViews {
     private static final int OUTLIER_RATIO = 8;
     private static final int SAMPLE_COUNT = 64;
 
-    /** An immutable order over all records before these positions of the lanes. Runs are oldest first and never empty. */
-    record View(SortedRun[] runs, long[] covered) {}
+    /**
+     * An immutable order over all records before these positions of the lanes, which lie in these chunks. Runs are oldest first and never
+     * empty.
+     */
+    record View(SortedRun[] runs, long[] covered, long[] chunks) {}
 
     private final Lane[] lanes;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile View view;
 
-    // Guarded by lock: the chunk each lane's walk stands in, and what the last walk gathered.
-    private final long[] chunks;
+    // Guarded by lock: what the last walk gathered. A walk that finds the Java heap full leaves the view and where it ends as they were.
     private long[] gathered = new long[16];
     private int gatheredCount;
     // Guarded by lock: how the heads of the current view are made, how many records there were when it was chosen, and how many
@@ -48,8 +50,7 @@ final class OrderedViews {
 
     OrderedViews(Lane[] lanes) {
         this.lanes = lanes;
-        this.chunks = new long[lanes.length];
-        this.view = new View(new SortedRun[0], new long[lanes.length]);
+        this.view = new View(new SortedRun[0], new long[lanes.length], new long[lanes.length]);
     }
 
     /** A view of everything that was committed before the call. */
@@ -82,7 +83,7 @@ final class OrderedViews {
                 for (int i = runs.length - 2; i >= 0; i--) {
                     merged = SortedRun.merge(runs[i], merged);
                 }
-                seen = new View(new SortedRun[] {merged}, seen.covered());
+                seen = new View(new SortedRun[] {merged}, seen.covered(), seen.chunks());
                 view = seen;
             }
             return seen;
@@ -111,12 +112,13 @@ final class OrderedViews {
 
     private View extend(View old) {
         long[] covered = old.covered().clone();
+        long[] chunks = old.chunks().clone();
         gatheredCount = 0;
         for (int i = 0; i < lanes.length; i++) {
-            covered[i] = gather(i, covered[i]);
+            gather(i, covered, chunks);
         }
         if (gatheredCount == 0) {
-            return new View(old.runs(), covered);
+            return new View(old.runs(), covered, chunks);
         }
         chooseHeads(old.runs());
         SortedRun[] runs = Arrays.copyOf(old.runs(), old.runs().length + 1);
@@ -131,7 +133,7 @@ final class OrderedViews {
         }
         reverse(records, gatheredCount);
         runs[runs.length - 1] = RunSorter.sort(records, gatheredCount, keyHeads);
-        return new View(mergeSmall(runs), covered);
+        return new View(mergeSmall(runs), covered, chunks);
     }
 
     /** Chooses the making of heads anew, when it is time to, for the runs and what was gathered. */
@@ -186,13 +188,14 @@ final class OrderedViews {
         return Arrays.copyOf(runs, count);
     }
 
-    /** Gathers a lane's entries from {@code position}, 0 for the first, on; returns where it stopped. */
-    private long gather(int laneNumber, long position) {
+    /** Gathers a lane's entries from where it is covered on, 0 for the first; notes where it stopped. */
+    private void gather(int laneNumber, long[] covered, long[] chunks) {
         Lane lane = lanes[laneNumber];
         long end = lane.published();
         if (end == 0) {
-            return 0;
+            return;
         }
+        long position = covered[laneNumber];
         long chunk = position == 0 ? lane.firstChunk() : chunks[laneNumber];
         long record = position == 0 ? lane.firstRecord() : position;
         while (record != end) {
@@ -210,7 +213,7 @@ final class OrderedViews {
             record += Records.bytes(meta);
         }
         chunks[laneNumber] = chunk;
-        return record;
+        covered[laneNumber] = record;
     }
 
     private void add(long record) {
