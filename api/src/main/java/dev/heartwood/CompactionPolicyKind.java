@@ -19,9 +19,10 @@ public enum CompactionPolicyKind {
      *   <li>The leaves go over to {@link #LAZY_LEVELING}, and nodes above them to {@link #LEVEL_TIERED}, when what scans would be
      *       spared is worth more than the bytes that are written for it, and what has to be merged first is earned again within half
      *       a minute. When scans keep to a part of the keys, only the nodes of that part do. They go back when the bytes written are
-     *       worth more.
-     *   <li>The checkpoint distance becomes as many memtables as half of the page cache holds while there are writes and few reads that
-     *       miss the cache, and again what was asked for when such reads cost more.
+     *       worth more. In a store that is hardly written that happens when nobody scans, for scans of the last minutes.
+     *   <li>Where half of the page cache holds more memtables than the checkpoint distance that was asked for, the distance becomes eight
+     *       times as many, with a log of 1 GiB at most between checkpoints, while the writes are worth it, and again what was asked for
+     *       when reads that miss the cache cost more.
      *   <li>When nothing was asked of the store for five seconds, what merges free is freed.
      * </ul>
      *
