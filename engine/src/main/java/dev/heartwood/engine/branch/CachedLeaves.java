@@ -9,7 +9,7 @@ final class CachedLeaves implements LeafSource {
      * A seek asks for as many leaves as scans of the branch took lately. A scan that goes on asks for as many again when it comes to
      * the last of them, or for as many as it has taken, so that it reads about twice what it needs at most. Reads of half an extent
      * and more take a while, so the next is begun half way through; those of an extent and more end with one. Going back reads
-     * single leaves.
+     * single leaves, and says nothing of how many scans take.
      */
     private static final int LONG_READ_PAGES = PageLayout.EXTENT_PAGES / 2;
     private static final int READ_PAGES_MAX = 2 * PageLayout.EXTENT_PAGES;
@@ -37,7 +37,9 @@ final class CachedLeaves implements LeafSource {
         if (leaf == current + 1) {
             goOn(leaf, lastLeaf);
         } else {
-            endScan();
+            if (leaf != current - 1) {
+                endScan();
+            }
             first = leaf;
             if (leaf != announced) {
                 askedTo = leaf + 1;

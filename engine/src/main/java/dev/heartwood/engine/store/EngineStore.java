@@ -575,8 +575,7 @@ final class EngineStore implements KeyValueStore {
                 parts.background().settle();
                 parts.checkpointer().run();
                 parts.epochs().reclaim();
-                parts.storage().returnFreeSpace();
-                parts.log().returnFreeSpace();
+                parts.returnFreeSpace();
             }));
         } finally {
             operation.end();
@@ -684,8 +683,7 @@ final class EngineStore implements KeyValueStore {
             if (!parts.failStop().isFailed()) {
                 checkpointNow();
                 SessionMark.write(parts.files(), parts.checkpointer().durable());
-                parts.storage().returnFreeSpace();
-                parts.log().returnFreeSpace();
+                parts.returnFreeSpace();
             }
             return null;
         } catch (RuntimeException | Error e) {

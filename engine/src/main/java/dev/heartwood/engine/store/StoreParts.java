@@ -56,6 +56,12 @@ record StoreParts(
         }
     }
 
+    /** Gives space back to the file system that is not used, if its owner wants that of the data file, and that of the log. */
+    void returnFreeSpace() {
+        storage.returnFreeSpace();
+        log.returnFreeSpace();
+    }
+
     /** The counters; those of pages and cached records are the environment's. */
     StoreStats stats(CacheStats cache, long recordHits) {
         TreeSummary tree = TreeSummary.of(trunk);

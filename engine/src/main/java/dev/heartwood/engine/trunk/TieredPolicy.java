@@ -53,7 +53,7 @@ final class TieredPolicy extends MergingPolicy {
         }
         int runsMax = tiersMax(node);
         if (urge == Urge.SETTLING) {
-            // What reads after it profit from is part of what is waited for, as far as it is cheap.
+            // What reads after it profit from is part of what is waited for: one run in a leaf, and few in nodes above.
             runsMax = node.isLeaf() ? 1 : Math.min(runsMax, shape.runsMax() / 2);
         }
         if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo)) {

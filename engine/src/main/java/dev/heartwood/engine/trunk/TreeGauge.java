@@ -19,6 +19,7 @@ public record TreeGauge(List<Leaf> leaves, long innerBytes, int height, int ownP
      * @param span its keys
      * @param scans cursors that have opened it since it was last changed
      * @param bytes what its runs hold of its keys
+     * @param runs its runs
      */
     public record Leaf(Span span, int scans, long bytes, int runs) {}
 

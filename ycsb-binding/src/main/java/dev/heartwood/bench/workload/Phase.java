@@ -79,6 +79,9 @@ public enum Phase {
     /** The length of a long scan. */
     public static final int LONG_SCAN_RECORDS = 100_000;
 
+    /** All of a hundred. */
+    private static final int HASHED = 100;
+
     private final String text;
     private final Extent extent;
     private final Mix mix;
@@ -113,7 +116,7 @@ public enum Phase {
 
     /** Whether it writes to a store of its own, which no other phase reads. */
     public boolean hasOwnRecords() {
-        return this == SEQUENTIAL || this == SEQUENTIAL90 || this == SEQUENTIAL50;
+        return hashedPercent() < HASHED;
     }
 
     /** Of a hundred records that it writes, how many have a key in hashed order, on average; the others are in key order. */
@@ -122,7 +125,7 @@ public enum Phase {
             case SEQUENTIAL -> 0;
             case SEQUENTIAL90 -> 10;
             case SEQUENTIAL50 -> 50;
-            default -> 100;
+            default -> HASHED;
         };
     }
 
