@@ -280,8 +280,11 @@ final class DifferentialRun implements AutoCloseable {
         NavigableMap<byte[], byte[]> found = contents();
         NavigableMap<byte[], byte[]> expected = Model.newMap();
         model.now().forEach((key, value) -> {
-            if (!range.contains(key) || found.containsKey(key)) {
+            byte[] left = found.get(key);
+            if (!range.contains(key)) {
                 expected.put(key, value);
+            } else if (left != null) {
+                expected.put(key, model.mayBeLeft(key, left) ? left : value);
             }
         });
         String complaint = Model.difference(expected, found);

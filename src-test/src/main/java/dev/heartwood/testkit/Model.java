@@ -153,6 +153,37 @@ public final class Model {
         checkpointed = 0;
     }
 
+    /**
+     * Whether a key may have this value when a range with it was discarded: its value, or what the last of its operands make of
+     * nothing, when the tree held them in another place than what they are to be applied to. What the operands were that a value
+     * was made of before the last crash is not known: any end of it may be one.
+     */
+    public boolean mayBeLeft(byte[] key, byte[] value) {
+        List<byte[]> operands = new ArrayList<>();
+        for (Step step : steps.reversed()) {
+            for (Write write : step.writes.reversed()) {
+                if (Arrays.equals(write.key(), key)) {
+                    if (write.kind() != Write.Kind.MERGE) {
+                        return Arrays.equals(value, now.map.get(key));
+                    }
+                    operands.addFirst(write.value());
+                    if (Arrays.equals(value, mergeOperator.merge(key, null, operands))) {
+                        return true;
+                    }
+                }
+            }
+        }
+        byte[] whole = base.map.getOrDefault(key, new byte[0]);
+        for (int cut = 0; cut <= whole.length; cut++) {
+            byte[] end = Arrays.copyOfRange(whole, cut, whole.length);
+            byte[] made = operands.isEmpty() ? end : mergeOperator.merge(key, end, operands);
+            if (Arrays.equals(value, made)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** A range was let go and a checkpoint completed, which leaves what was found. */
     public void discarded(NavigableMap<byte[], byte[]> found) {
         adopt(CrashKind.POWER_LOSS, found);

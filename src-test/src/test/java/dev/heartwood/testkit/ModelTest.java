@@ -1,7 +1,9 @@
 package dev.heartwood.testkit;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.Durability;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +20,10 @@ class ModelTest {
 
     private static Write put(String key, String value) {
         return new Write(Write.Kind.PUT, bytes(key), bytes(value));
+    }
+
+    private static Write merge(String key, String operand) {
+        return new Write(Write.Kind.MERGE, bytes(key), bytes(operand));
     }
 
     private int step(Durability level, Write... writes) {
@@ -100,5 +106,29 @@ class ModelTest {
         model.refuse();
         assertNull(model.explain(CrashKind.KILL, map("a", "1")));
         assertNotNull(model.explain(CrashKind.KILL, map("a", "2")));
+    }
+
+    @Test
+    void ofADiscardedKeyTheLastOperandsMayBeLeft() {
+        step(Durability.BUFFERED, put("a", "1"), merge("a", "2"), put("b", "1"));
+        step(Durability.BUFFERED, merge("a", "34"), put("b", "23"));
+        for (String left : List.of("1234", "234", "34")) {
+            assertTrue(model.mayBeLeft(bytes("a"), bytes(left)), left);
+        }
+        for (String never : List.of("12", "2", "4", "1", "134")) {
+            assertFalse(model.mayBeLeft(bytes("a"), bytes(never)), never);
+        }
+        assertTrue(model.mayBeLeft(bytes("b"), bytes("23")));
+        assertFalse(model.mayBeLeft(bytes("b"), bytes("1")), "an older value");
+        assertFalse(model.mayBeLeft(bytes("b"), bytes("3")), "the end of a put");
+
+        model.discarded(map("a", "1234"));
+        step(Durability.BUFFERED, merge("a", "5"));
+        for (String left : List.of("12345", "345", "45", "5")) {
+            assertTrue(model.mayBeLeft(bytes("a"), bytes(left)), left);
+        }
+        for (String never : List.of("1234", "125", "4")) {
+            assertFalse(model.mayBeLeft(bytes("a"), bytes(never)), never);
+        }
     }
 }

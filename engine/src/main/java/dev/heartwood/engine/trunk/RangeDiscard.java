@@ -8,7 +8,8 @@ import java.util.List;
 /**
  * Empties the leaves whose keys all lie in a span, and lets go of what the nodes above hold for them: no page is read or written.
  * Leaves that reach beyond the span stay, with what is held for them. A path loses what it has for a leaf only together with the
- * leaf, so an older value never comes to light. Pure: makes new floating nodes.
+ * leaf, so an older value never comes to light. A pivot that reaches beyond the span keeps its runs even for leaves that are emptied
+ * below it: what it holds is the newest of a path, and a merge operand there loses its base. Pure: makes new floating nodes.
  */
 final class RangeDiscard {
     private RangeDiscard() {}

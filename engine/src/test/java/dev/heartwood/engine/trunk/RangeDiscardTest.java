@@ -85,6 +85,40 @@ class RangeDiscardTest {
         }
     }
 
+    @Test
+    void anOperandAboveTheEdgeOfTheRangeMayLoseItsBaseAndIsNeverOlder() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(false))) {
+            int keys = 24_000;
+            String base = "v".repeat(100);
+            for (int i = 0; i < keys; i++) {
+                tree.put(key(i), base);
+                if (i % 120 == 119) {
+                    tree.pack();
+                    tree.settle(Urge.NEEDED);
+                }
+            }
+            tree.settle(Urge.IDLE);
+            for (int i = 0; i < keys; i += 200) {
+                tree.merge(key(i), "+");
+            }
+            tree.pack();
+            assertTrue(tree.trunk.version().root().height() >= 2, "a node stands between the root and a leaf");
+            TreeMap<String, String> before = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
+
+            // The last pivot of the root reaches beyond the range, its leaves but the last do not.
+            assertTrue(tree.trunk.discard(new Span(null, History.bytes(key(keys)))));
+
+            TreeMap<String, String> found = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
+            assertTrue(found.size() < keys / 2, () -> found.size() + " keys are left");
+            String bare = before.get(key(0)).substring(base.length());
+            long bareOnes = found.values().stream().filter(bare::equals).count();
+            assertTrue(bareOnes > 0, "operands without their base");
+            found.forEach((key, value) ->
+                    assertTrue(value.equals(before.get(key)) || value.equals(bare), () -> key + " has " + value));
+            tree.releaseAll();
+        }
+    }
+
     /** Discards a range and takes what is left of it as what is expected from now on. */
     private static void discard(
             TrunkFixture tree, SplittableRandom random, int keys, TreeMap<String, String> expected) {
