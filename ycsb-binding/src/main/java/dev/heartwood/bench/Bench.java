@@ -4,6 +4,7 @@ import dev.heartwood.bench.process.DataSet;
 import dev.heartwood.bench.process.EngineClient;
 import dev.heartwood.bench.process.EngineClient.EngineFailure;
 import dev.heartwood.bench.process.PhaseResult;
+import dev.heartwood.bench.report.Rounds;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.io.IOException;
@@ -19,14 +20,17 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * One run of the benchmark. Phase by phase and thread count by thread count, the engines take turns; who begins
  * changes from turn to turn. An engine that fails is left out of what follows. Settings of one engine are run one after the other
  * instead, since their number is not bounded by the memory of the machine then, and so is a cycle, in which nobody is to gain by the time
- * that others take.
+ * that others take. Every round does the same; another engine begins.
  */
 final class Bench {
     private final BenchOptions options;
     private final Progress progress;
-    private final List<PhaseResult> results = new ArrayList<>();
+    private final List<List<PhaseResult>> rounds = new ArrayList<>();
     /** The engines that run; read by the shutdown hook too. */
     private final List<EngineClient> clients = new CopyOnWriteArrayList<>();
+
+    /** Those of the round under way. */
+    private List<PhaseResult> results = List.of();
 
     private boolean clean = true;
 
@@ -48,12 +52,8 @@ final class Bench {
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             progress.plan(options);
-            if (options.comparesSettings() || options.isCycle()) {
-                for (Contestant contestant : options.contestants()) {
-                    run(List.of(contestant));
-                }
-            } else {
-                run(options.contestants());
+            for (int round = 0; round < options.rounds; round++) {
+                round(round);
             }
         } finally {
             Runtime.getRuntime().removeShutdownHook(hook);
@@ -62,8 +62,22 @@ final class Bench {
         return clean;
     }
 
-    List<PhaseResult> results() {
-        return results;
+    Rounds rounds() {
+        return new Rounds(rounds);
+    }
+
+    private void round(int number) throws IOException, InterruptedException {
+        results = new ArrayList<>();
+        rounds.add(results);
+        List<Contestant> contestants = new ArrayList<>(options.contestants());
+        Collections.rotate(contestants, -number % contestants.size());
+        if (options.comparesSettings() || options.isCycle()) {
+            for (Contestant contestant : contestants) {
+                run(List.of(contestant));
+            }
+        } else {
+            run(contestants);
+        }
     }
 
     private void run(List<Contestant> contestants) throws IOException, InterruptedException {

@@ -91,6 +91,13 @@ final class BenchOptions {
             description = "Length of every phase that does not write every record once. Default: 10")
     int seconds = 10;
 
+    @Option(
+            names = "--rounds",
+            paramLabel = "N",
+            description = "Runs everything so often, another engine first each time, and prints medians with the least and "
+                    + "the greatest. Default: 1")
+    int rounds = 1;
+
     @Option(names = "--durability", paramLabel = "LEVEL", description = "none, buffered or sync. Default: buffered")
     Durability durability = Durability.BUFFERED;
 
@@ -233,6 +240,7 @@ final class BenchOptions {
         within("--key-bytes", keyBytes, KeySpace.KEY_BYTES_MIN, 4096);
         within("--value-bytes", valueBytes, 1, 1 << 20);
         within("--seconds", seconds, 1, 86_400);
+        within("--rounds", rounds, 1, 99);
         threads.forEach(t -> within("--threads", t, 1, THREADS_MAX));
         for (Count count : sizes.isEmpty() ? List.of(records) : sizes) {
             if (count.value() > new KeySpace(keyBytes).recordsMax()) {

@@ -3,9 +3,9 @@ package dev.heartwood.bench;
 import dev.heartwood.ByteSize;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.process.EngineClient.EngineFailure;
-import dev.heartwood.bench.process.PhaseResult;
 import dev.heartwood.bench.report.HtmlReport;
 import dev.heartwood.bench.report.JsonReport;
+import dev.heartwood.bench.report.Rounds;
 import dev.heartwood.bench.report.RunFacts;
 import dev.heartwood.bench.report.TextReport;
 import dev.heartwood.bench.workload.Phase;
@@ -15,7 +15,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -106,15 +105,15 @@ public final class Main {
                 options,
                 new Progress(err, System.console() != null && System.console().isTerminal()));
         boolean clean = bench.run();
-        List<PhaseResult> results = bench.results();
-        out.print(new TextReport(results).text());
+        Rounds rounds = bench.rounds();
+        out.print(new TextReport(rounds).text());
         if (options.json != null) {
-            Files.writeString(options.json, JsonReport.of(results));
+            Files.writeString(options.json, JsonReport.of(rounds));
         }
         if (options.html != null) {
-            Files.writeString(options.html, new HtmlReport(facts, results).page());
+            Files.writeString(options.html, new HtmlReport(facts, rounds).page());
         }
-        boolean right = results.stream().noneMatch(r -> r.faults().any());
+        boolean right = rounds.all().stream().noneMatch(r -> r.faults().any());
         if (!right) {
             err.println("heartwood bench: there were missing or wrong values");
         }

@@ -46,7 +46,7 @@ final class Progress {
     /** What is to come. */
     synchronized void plan(BenchOptions options) {
         records = options.records.value();
-        int turns = options.contestants().size() * options.threads.size();
+        int turns = options.rounds * options.contestants().size() * options.threads.size();
         for (int turn = 0; turn < turns; turn++) {
             toCome.addAll(options.steps());
         }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The whole benchmark on a small scale: driver, processes, reports. */
 class BenchRunTest {
     private static final Set<String> FIELDS = Set.of(
+            "round",
             "engine",
             "phase",
             "threads",
@@ -146,6 +147,8 @@ class BenchRunTest {
                 "5k",
                 "--cycle",
                 "load,read:3k,idle:1,overwrite,read:2k",
+                "--rounds",
+                "2",
                 "--verify",
                 "--dir",
                 directory.resolve("stores").toString(),
@@ -155,13 +158,15 @@ class BenchRunTest {
                 html.toString());
         assertEquals(0, code, errors.toString());
         Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
-        assertEquals(2 * 5, results.length, "the steps under each policy, and nothing else");
+        assertEquals(2 * 2 * 5, results.length, "the steps under each policy in each round, and nothing else");
+        assertEquals("auto-4", results[10].get("engine"), "the other one begins");
+        assertEquals(2, results[10].get("round"));
         assertEquals("2-read", results[1].get("phase"));
         assertEquals(3_000, results[1].get("ops"));
         assertEquals(0, results[2].get("ops"));
         assertEquals("5-read", results[9].get("phase"));
         assertTrue(Files.readString(html).contains("seconds for all steps"));
-        assertTrue(out.toString().contains("all steps"), out.toString());
+        assertTrue(out.toString().contains("seconds of rounds"), out.toString());
     }
 
     @Test

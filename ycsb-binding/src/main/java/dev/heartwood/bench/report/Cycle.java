@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** The steps of a cycle as one load: what they took together, and what the engines changed by themselves on the way. */
-record Cycle(Comparison comparison) {
+record Cycle(Comparison comparison, Rounds rounds) {
     /**
      * A change on the way.
      *
@@ -51,6 +51,9 @@ record Cycle(Comparison comparison) {
         List<List<String>> rows = new ArrayList<>();
         List<String> header = new ArrayList<>(List.of("engine", "seconds", "× fastest", "processor", "read", "written", "disk"));
         header.addAll(comparison.phases());
+        if (rounds.count() > 1) {
+            header.add("seconds of rounds");
+        }
         rows.add(header);
         double fastest = comparison.engines().stream().mapToDouble(this::seconds).min().orElse(0);
         for (String engine : comparison.engines()) {
@@ -69,6 +72,9 @@ record Cycle(Comparison comparison) {
                         .findFirst()
                         .map(r -> seconds(r.seconds()))
                         .orElse("-"));
+            }
+            if (rounds.count() > 1) {
+                row.add(rounds.totals(engine));
             }
             rows.add(row);
         }

@@ -5,23 +5,27 @@ import dev.heartwood.bench.process.PhaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.DoubleFunction;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The results as one page with charts: an overview, then phase by phase. */
 public final class HtmlReport {
     private final RunFacts facts;
+    private final Rounds rounds;
     private final Comparison comparison;
     private final boolean manyThreadCounts;
 
-    /** A page on {@code results}. */
-    public HtmlReport(RunFacts facts, List<PhaseResult> results) {
+    /** A page on the medians of {@code rounds}. */
+    public HtmlReport(RunFacts facts, Rounds rounds) {
         this.facts = facts;
-        comparison = new Comparison(results);
-        manyThreadCounts = results.stream().map(PhaseResult::threads).distinct().count() > 1;
+        this.rounds = rounds;
+        comparison = new Comparison(rounds.medians());
+        manyThreadCounts = rounds.all().stream().map(PhaseResult::threads).distinct().count() > 1;
     }
 
     /** The page. */
@@ -62,7 +66,10 @@ public final class HtmlReport {
                 new ByteSize(facts.memoryBytes()),
                 facts.durability(),
                 escape(facts.machine()),
-                facts.note().map(n -> "<br>" + escape(n)).orElse(""));
+                Stream.of(facts.note(), rounds.note())
+                        .flatMap(Optional::stream)
+                        .map(n -> "<br>" + escape(n))
+                        .collect(Collectors.joining()));
     }
 
     private String legend() {
@@ -84,7 +91,7 @@ public final class HtmlReport {
     }
 
     private String cycle() {
-        Cycle cycle = new Cycle(comparison);
+        Cycle cycle = new Cycle(comparison, rounds);
         if (cycle.isEmpty()) {
             return "";
         }

@@ -23,21 +23,26 @@ public final class TextReport {
             "anonymous");
     private static final String GAP = "  ";
 
+    private static final String ROUNDS = "rounds";
+
+    private final Rounds rounds;
     private final Comparison comparison;
 
-    /** A report of {@code results}. */
-    public TextReport(List<PhaseResult> results) {
-        comparison = new Comparison(results);
+    /** A report of the medians of {@code rounds}. */
+    public TextReport(Rounds rounds) {
+        this.rounds = rounds;
+        comparison = new Comparison(rounds.medians());
     }
 
     /** The tables. */
     public String text() {
         StringBuilder text = new StringBuilder();
+        rounds.note().ifPresent(note -> text.append('\n').append(note).append('\n'));
         for (String phase : comparison.phases()) {
             text.append('\n').append(phase).append('\n');
             append(text, table(comparison.of(phase)));
         }
-        Cycle cycle = new Cycle(comparison);
+        Cycle cycle = new Cycle(comparison, rounds);
         if (!cycle.isEmpty()) {
             text.append("\nall steps\n");
             append(text, cycle.table());
@@ -71,6 +76,9 @@ public final class TextReport {
 
     private List<String> header(boolean scans, boolean faults) {
         List<String> header = new ArrayList<>(COLUMNS);
+        if (rounds.count() > 1) {
+            header.add(ROUNDS);
+        }
         if (comparison.engines().size() > 1) {
             comparison.engines().forEach(peer -> header.add("× " + peer));
         }
@@ -94,6 +102,9 @@ public final class TextReport {
                 Numbers.micros(result.latency().p999Micros()),
                 Numbers.micros(result.latency().maxMicros())));
         row.addAll(storage(result));
+        if (rounds.count() > 1) {
+            row.add(rounds.rates(result));
+        }
         if (comparison.engines().size() > 1) {
             comparison
                     .engines()

@@ -20,7 +20,7 @@ class ReportTest {
 
     @Test
     void tablesSetEnginesAgainstEachOther() {
-        String text = new TextReport(results).text();
+        String text = new TextReport(Rounds.one(results)).text();
         assertTrue(
                 text.lines().anyMatch(l -> l.startsWith("heartwood") && l.contains("1.00M") && l.endsWith("4.00")),
                 text);
@@ -31,7 +31,7 @@ class ReportTest {
     @Test
     void thePageIsWellFormed() throws Exception {
         RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", "a <machine>");
-        requireWellFormed(new HtmlReport(facts, results).page());
+        requireWellFormed(new HtmlReport(facts, Rounds.one(results)).page());
     }
 
     private static void requireWellFormed(String page) throws Exception {
@@ -47,11 +47,11 @@ class ReportTest {
                 result("a", "load", 100, 2).asStep(3),
                 result("b", "load", 100, 2).asStep(1),
                 result("b", "idle", 0, 0).asStep(2));
-        String text = new TextReport(steps).text();
+        String text = new TextReport(Rounds.one(steps)).text();
         assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.50 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +1\\.00 .* 1\\.0 +1\\.0 +-")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), steps).page();
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), Rounds.one(steps)).page();
         requireWellFormed(page);
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
@@ -65,6 +65,31 @@ class ReportTest {
         List<String> captions = charts.stream().map(Tradeoff.Chart::caption).toList();
         assertEquals(6, captions.size(), captions.toString());
         assertEquals(List.of(), new Tradeoff(new Comparison(results.subList(0, 2))).charts());
+    }
+
+    @Test
+    void ofRoundsEachFigureIsTheMedian() throws Exception {
+        Rounds rounds = new Rounds(List.of(
+                List.of(result("a", "read", 300, 0), result("b", "read", 100, 0)),
+                List.of(result("b", "read", 200, 0), result("a", "read", 100, 0)),
+                List.of(result("a", "read", 200, 0))));
+        String text = new TextReport(rounds).text();
+        assertTrue(text.contains("medians of 3 rounds"), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +2 +200 .* 100–300 +2\\.00")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("b +2 +100 .* 100–200 +0\\.50")), text);
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), rounds).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("medians of 3 rounds"), page);
+        assertTrue(JsonReport.of(rounds).contains("{\"round\": 3, \"engine\": \"a\""));
+    }
+
+    @Test
+    void totalsOfACycleAreGivenFromRoundToRound() {
+        Rounds rounds = new Rounds(List.of(
+                List.of(result("a", "load", 100, 2).asStep(1), result("a", "read", 100, 0).asStep(2)),
+                List.of(result("a", "load", 100, 2).asStep(1))));
+        String text = new TextReport(rounds).text();
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.0 +1\\.00 .* 1\\.0–2\\.0")), text);
     }
 
     @Test

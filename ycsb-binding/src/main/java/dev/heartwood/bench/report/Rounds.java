@@ -1,0 +1,133 @@
+package dev.heartwood.bench.report;
+
+import dev.heartwood.bench.process.PhaseResult;
+import dev.heartwood.bench.process.PhaseResult.Faults;
+import dev.heartwood.bench.process.PhaseResult.Latency;
+import dev.heartwood.bench.process.PhaseResult.Memory;
+import dev.heartwood.bench.process.PhaseResult.Storage;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.DoubleFunction;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+/**
+ * The results of all rounds, in which the same was run.
+ *
+ * @param results round by round
+ */
+public record Rounds(List<List<PhaseResult>> results) {
+    private record Key(String engine, String phase, int threads) {
+        static Key of(PhaseResult result) {
+            return new Key(result.engine(), result.phase(), result.threads());
+        }
+    }
+
+    /** A single round. */
+    static Rounds one(List<PhaseResult> results) {
+        return new Rounds(List.of(results));
+    }
+
+    /** How many there were. */
+    int count() {
+        return results.size();
+    }
+
+    /** All results of all rounds. */
+    public List<PhaseResult> all() {
+        return results.stream().flatMap(List::stream).toList();
+    }
+
+    /**
+     * What was run, once, with the median of each figure over the rounds; of an even number of them, the lesser of the two in the
+     * middle. Faults are added up; what an engine changed by itself is that of the round whose time is the median.
+     */
+    List<PhaseResult> medians() {
+        return groups().values().stream().map(Rounds::median).toList();
+    }
+
+    /** What the figures are, where they are not those of a single round. */
+    Optional<String> note() {
+        return count() > 1
+                ? Optional.of("medians of " + count() + " rounds, each figure for itself; in column rounds the least and the greatest")
+                : Optional.empty();
+    }
+
+    /** The least and the greatest operations per second of the rounds that a result is the median of. */
+    String rates(PhaseResult median) {
+        List<PhaseResult> same = groups().get(Key.of(median));
+        return spread(same.stream().map(PhaseResult::operationsPerSecond).toList(), Numbers::count);
+    }
+
+    /** The least and the greatest seconds that all steps of an engine took in a round. */
+    String totals(String engine) {
+        return spread(
+                results.stream()
+                        .map(round -> round.stream()
+                                .filter(r -> r.isStep() && r.engine().equals(engine))
+                                .mapToDouble(PhaseResult::seconds)
+                                .sum())
+                        .toList(),
+                Cycle::seconds);
+    }
+
+    private static String spread(List<Double> values, DoubleFunction<String> format) {
+        DoubleSummaryStatistics all = values.stream().mapToDouble(v -> v).summaryStatistics();
+        return format.apply(all.getMin()) + "–" + format.apply(all.getMax());
+    }
+
+    private Map<Key, List<PhaseResult>> groups() {
+        Map<Key, List<PhaseResult>> groups = new LinkedHashMap<>();
+        for (PhaseResult result : all()) {
+            groups.computeIfAbsent(Key.of(result), key -> new ArrayList<>()).add(result);
+        }
+        return groups;
+    }
+
+    private static PhaseResult median(List<PhaseResult> same) {
+        PhaseResult middle = same.stream()
+                .sorted(Comparator.comparingDouble(PhaseResult::seconds))
+                .toList()
+                .get((same.size() - 1) / 2);
+        return new PhaseResult(
+                middle.engine(),
+                middle.phase(),
+                middle.threads(),
+                middle.records(),
+                whole(same, PhaseResult::operations),
+                real(same, PhaseResult::seconds),
+                real(same, PhaseResult::cpuSeconds),
+                new Latency(
+                        real(same, r -> r.latency().p50Micros()),
+                        real(same, r -> r.latency().p99Micros()),
+                        real(same, r -> r.latency().p999Micros()),
+                        real(same, r -> r.latency().maxMicros())),
+                new Storage(
+                        whole(same, r -> r.storage().bytesRead()),
+                        whole(same, r -> r.storage().bytesWritten()),
+                        real(same, r -> r.storage().writeAmplification()),
+                        whole(same, r -> r.storage().diskBytes())),
+                new Memory(whole(same, r -> r.memory().rssPeakBytes()), whole(same, r -> r.memory().anonymousBytes())),
+                whole(same, PhaseResult::scannedRecords),
+                new Faults(
+                        same.stream().mapToLong(r -> r.faults().missing()).sum(),
+                        same.stream().mapToLong(r -> r.faults().wrong()).sum()),
+                middle.progress(),
+                middle.changes());
+    }
+
+    private static double real(List<PhaseResult> same, ToDoubleFunction<PhaseResult> figure) {
+        double[] sorted = same.stream().mapToDouble(figure).sorted().toArray();
+        return sorted[(sorted.length - 1) / 2];
+    }
+
+    private static long whole(List<PhaseResult> same, ToLongFunction<PhaseResult> figure) {
+        long[] sorted = same.stream().mapToLong(figure).sorted().toArray();
+        return sorted[(sorted.length - 1) / 2];
+    }
+}
