@@ -147,6 +147,30 @@ class SpaceTest {
         }
     }
 
+    /** What merges have replaced is the last checkpoint's until there is another, which nobody asks for while nothing is written. */
+    @Test
+    void whatMergesReplacedIsFreeOnceAStoreIsAtRest() {
+        StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
+        try (Subject subject = new Subject(options).overwritten(1)) {
+            KeyValueStore store = subject.store;
+            store.tune(store.tuning().withSpaceAmplificationTarget(TARGET));
+            subject.environment.finish();
+            StoreStats merged = store.stats();
+            for (int second = 0; second < 5; second++) {
+                subject.environment.passTime();
+            }
+            StoreStats rested = store.stats();
+            assertEquals(merged.compactions(), rested.compactions());
+            assertEquals(merged.checkpoints() + 1, rested.checkpoints());
+            assertTrue(
+                    rested.liveBytes() < 0.75 * merged.liveBytes(),
+                    () -> merged.liveBytes() + " bytes in use before, " + rested.liveBytes() + " after");
+            store.checkpoint();
+            subject.environment.finish();
+            assertTrue(store.stats().liveBytes() > 0.98 * rested.liveBytes(), "and nothing is left to be given back");
+        }
+    }
+
     /** Whatever is merged while a snapshot sees it stays; to merge it again and again would come to nothing. */
     @Test
     void whatASnapshotSeesIsLeftUntilItIsClosed() {

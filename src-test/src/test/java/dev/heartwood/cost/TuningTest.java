@@ -41,6 +41,8 @@ class TuningTest {
         Subject() {
             environment = new SteppedEnvironment(1, OptionMatrix.environment(OPTIONS), new SimulatedMachine(1));
             store = environment.open(DIRECTORY, OPTIONS);
+            // No store is ever at rest long enough to have a checkpoint made for that alone.
+            environment.holdTime();
         }
 
         /** Puts the records of a range of numbers, of which {@code keys} are different. */

@@ -73,6 +73,11 @@ public final class BranchWriter {
         this.lastKey = memory + MEMORY_BYTES - LAST_KEY_BYTES_MIN;
     }
 
+    /** From now on leaves of mode {@link WriteMode#KEPT} take the places in the cache of what was found there of these inputs. */
+    public void takePlacesOf(MergeInputs inputs) {
+        leaves.takePlaces(inputs::cachedPages);
+    }
+
     /** Adds an entry whose value lies in one piece in memory; at or after the one before. */
     public void add(long key, int keyLength, long sequence, byte kind, long value, int valueLength) {
         if (valueLength <= VALUE_INLINE_BYTES_MAX) {

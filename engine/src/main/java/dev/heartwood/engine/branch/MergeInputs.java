@@ -37,6 +37,11 @@ public final class MergeInputs implements AutoCloseable {
         cursors.add(BranchCursor.streaming(branch, ranges, chunkPages, shared));
     }
 
+    /** Pages read so far that were found in the cache, about. */
+    long cachedPages() {
+        return reader == null ? 0 : reader.cachedPages();
+    }
+
     /** All entries in order; closed with this. */
     public LargeValueCursor merged() {
         return MergeCursor.of(cursors);

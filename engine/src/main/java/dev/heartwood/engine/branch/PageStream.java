@@ -8,6 +8,7 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import java.util.function.LongSupplier;
 
 /** Writes pages one after the other into new extents, an extent at a time. Belongs to one thread. */
 final class PageStream {
@@ -29,6 +30,8 @@ final class PageStream {
     private ThroughWriter writer;
     private long otherBuffer;
     private boolean withoutWriter;
+    private LongSupplier places = () -> 0;
+    private long placesTaken;
 
     PageStream(BranchStorage storage, long generation, WriteMode mode) {
         this.storage = storage;
@@ -45,6 +48,11 @@ final class PageStream {
                     + pool.capacity() + " for branches");
         }
         return address;
+    }
+
+    /** From now on pages of mode {@link WriteMode#KEPT} may take so many places in the cache from others. */
+    void takePlaces(LongSupplier supplier) {
+        places = supplier;
     }
 
     /** The address of a new page, to be filled before the next call; its contents are undefined. */
@@ -94,16 +102,20 @@ final class PageStream {
     private void writePast(long first) {
         if (!hasWriter()) {
             if (mode == WriteMode.KEPT) {
-                storage.file().writeAndKeep(first, buffered, buffer);
+                placesTaken += storage.file().writeAndKeep(first, buffered, buffer, placesLeft());
             } else {
                 storage.file().writeThrough(first, buffered, buffer);
             }
             return;
         }
-        writer.write(first, buffered, buffer);
+        placesTaken += writer.write(first, buffered, buffer, placesLeft());
         long free = otherBuffer;
         otherBuffer = buffer;
         buffer = free;
+    }
+
+    private int placesLeft() {
+        return mode == WriteMode.KEPT ? (int) Math.clamp(places.getAsLong() - placesTaken, 0, buffered) : 0;
     }
 
     private boolean hasWriter() {

@@ -82,11 +82,19 @@ final class StreamedLeaves implements LeafSource {
         int begin = goesBack ? leaf & -chunkPages : leaf;
         int end = goesBack ? leaf + 1 : Math.min(chunkEnd(leaf), lastLeaf + 1);
         count = 0;
-        branch.storage.file().readExtent(devicePage(begin), end - begin, buffer, PageType.BRANCH_LEAF, branch.id);
+        read(begin, end - begin);
         first = begin;
         count = end - begin;
         if (!goesBack) {
             beginAhead();
+        }
+    }
+
+    private void read(int leaf, int leaves) {
+        if (reader != null) {
+            reader.finish(reader.begin(devicePage(leaf), leaves, buffer, PageType.BRANCH_LEAF, branch.id));
+        } else {
+            branch.storage.file().readExtent(devicePage(leaf), leaves, buffer, PageType.BRANCH_LEAF, branch.id);
         }
     }
 

@@ -10,6 +10,6 @@ public enum WriteMode {
     MERGED,
     /** They are written to the device at once and stay out of the cache; for big merges. */
     THROUGH,
-    /** As {@link #THROUGH}, but copies stay in the cache while it has frames to spare. */
+    /** As {@link #THROUGH}, but copies stay in the cache while it has frames to spare, or in the place of what a merge found there. */
     KEPT
 }

@@ -134,12 +134,17 @@ public final class CachedFile implements AutoCloseable {
 
     /** Writes {@code count} sealed pages, contiguous at {@code address}, to the device now, past the cache. */
     public void writeThrough(long firstPage, int count, long address) {
-        cache.dirtyPages.writeThrough(this, firstPage, count, address, false);
+        cache.dirtyPages.writeThrough(this, firstPage, count, address);
     }
 
-    /** As {@link #writeThrough}, and keeps copies of as many as the cache has frames to spare for; evicts nothing. */
-    public void writeAndKeep(long firstPage, int count, long address) {
-        cache.dirtyPages.writeThrough(this, firstPage, count, address, true);
+    /**
+     * As {@link #writeThrough}, and keeps copies of as many as the cache has frames to spare for, and for {@code evicting} others pages are
+     * evicted.
+     *
+     * @return how many were kept in the place of others
+     */
+    public int writeAndKeep(long firstPage, int count, long address, int evicting) {
+        return cache.dirtyPages.writeAndKeep(this, firstPage, count, address, evicting);
     }
 
     /**

@@ -67,7 +67,7 @@ final class DirtyPages {
         if (queue.pages() + count > dirtyMax
                 || !source.cover(file.map(), firstPage)
                 || !source.take(taken, count)) {
-            writeThrough(file, firstPage, count, address, false);
+            writeThrough(file, firstPage, count, address);
             return;
         }
         for (int i = 0; i < count; i++) {
@@ -81,7 +81,18 @@ final class DirtyPages {
     }
 
     /** Writes sealed pages to the device now. */
-    void writeThrough(CachedFile file, long firstPage, int count, long address, boolean keeps) {
+    void writeThrough(CachedFile file, long firstPage, int count, long address) {
+        writeNow(file, firstPage, count, address);
+        wroteThrough(file, firstPage, count, address, false, 0);
+    }
+
+    /** As {@link #writeThrough}, and keeps copies; returns how many in the place of others, {@code evicting} at most. */
+    int writeAndKeep(CachedFile file, long firstPage, int count, long address, int evicting) {
+        writeNow(file, firstPage, count, address);
+        return wroteThrough(file, firstPage, count, address, true, evicting);
+    }
+
+    private void writeNow(CachedFile file, long firstPage, int count, long address) {
         requireNew(file, firstPage, count);
         try {
             file.device().write(firstPage << PageLayout.PAGE_SHIFT, address, count << PageLayout.PAGE_SHIFT);
@@ -89,7 +100,6 @@ final class DirtyPages {
             failed(file, e);
             throw e;
         }
-        wroteThrough(file, firstPage, count, address, keeps);
     }
 
     /** Throws unless the file takes writes and nothing is known of these pages. */
@@ -98,12 +108,13 @@ final class DirtyPages {
         requireAbsent(file, firstPage, count);
     }
 
-    /** Notes pages that are on the device, and keeps copies while the cache has frames to spare, if that is wanted. */
-    void wroteThrough(CachedFile file, long firstPage, int count, long address, boolean keeps) {
+    /**
+     * Notes pages that are on the device, and keeps copies, if that is wanted, while the cache has frames to spare or {@code evicting} others
+     * may go; returns how many had to.
+     */
+    int wroteThrough(CachedFile file, long firstPage, int count, long address, boolean keeps, int evicting) {
         counters.writtenThrough.add(count);
-        if (keeps) {
-            keep(file, firstPage, count, address);
-        }
+        return keeps ? keep(file, firstPage, count, address, evicting) : 0;
     }
 
     /** Notes that pages could not be written: the file takes no more then, unless it was for want of space. */
@@ -115,14 +126,20 @@ final class DirtyPages {
     }
 
     /** What a merge wrote replaces what was read: where all data fit into the cache, they still do after it. */
-    private void keep(CachedFile file, long firstPage, int count, long address) {
-        for (int i = 0; i < count && source.coverWithSpare(file.map(), firstPage + i); i++) {
+    private int keep(CachedFile file, long firstPage, int count, long address, int evicting) {
+        int evicted = 0;
+        for (int i = 0; i < count && source.coverReadily(file.map(), firstPage + i, evicted < evicting); i++) {
             int frame = source.takeSpare();
+            if (frame == 0 && evicted < evicting) {
+                frame = source.takeReady();
+                evicted++;
+            }
             if (frame == 0) {
-                return;
+                break;
             }
             publish(file, frame, FrameTable.CLEAN, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
         }
+        return evicted;
     }
 
     private void publish(CachedFile file, int frame, int status, long pageNumber, long from) {

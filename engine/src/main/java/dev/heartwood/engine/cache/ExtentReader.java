@@ -30,6 +30,7 @@ public final class ExtentReader {
     private final CachedFile file;
     private final IoQueue queue;
     private final Request[] requests = new Request[REQUESTS_MAX];
+    private long cachedPages;
 
     /**
      * A reader over a queue of the file's device that nobody else uses meanwhile.
@@ -58,6 +59,7 @@ public final class ExtentReader {
         request.fromDevice = 0;
         request.readsLeft = 1; // held until all its reads are queued
         long plan = file.copyCached(firstPage, count, buffer);
+        cachedPages += count - Integer.bitCount(ReadPlan.absent(plan));
         try {
             read(slot, ReadPlan.absent(plan), ReadPlan.dirty(plan));
         } catch (StoreException e) {
@@ -87,6 +89,11 @@ public final class ExtentReader {
             long page = r.buffer + ((long) i << PageLayout.PAGE_SHIFT);
             file.verify(page, run.type(), run.firstPage() + i, run.generation());
         }
+    }
+
+    /** Pages that were found in the cache, of all requests so far. */
+    public long cachedPages() {
+        return cachedPages;
     }
 
     /** Requests begun and not finished. */

@@ -96,12 +96,13 @@ final class FrameSource {
         return true;
     }
 
-    /** As {@link #cover}, with a frame that is to spare. */
-    boolean coverWithSpare(DirectMap map, long pageNumber) {
+    /** As {@link #cover}, with a frame that is to spare or, if others may go for it, one to be had without waiting. */
+    boolean coverReadily(DirectMap map, long pageNumber, boolean mayEvict) {
         if (map.covers(pageNumber)) {
             return true;
         }
-        int frame = takeSpare();
+        int spare = takeSpare();
+        int frame = spare == 0 && mayEvict ? takeReady() : spare;
         if (frame != 0 && !map.cover(pageNumber, frame)) {
             supply.giveBack(frame);
         }

@@ -18,6 +18,7 @@ public final class ThroughWriter implements AutoCloseable {
     private long firstPage;
     private int count;
     private long address;
+    private int evicting;
 
     /** @param keeps whether copies stay in the cache while it has frames to spare */
     ThroughWriter(CachedFile file, DirtyPages dirtyPages, IoQueue queue, boolean keeps) {
@@ -27,13 +28,19 @@ public final class ThroughWriter implements AutoCloseable {
         this.keeps = keeps;
     }
 
-    /** Waits for the write before and starts one of pages that are contiguous at {@code address}, which is the writer's until the next call. */
-    public void write(long first, int pages, long from) {
-        await();
+    /**
+     * Waits for the write before and starts one of pages that are contiguous at {@code address}, which is the writer's until the next call.
+     *
+     * @param places how many of them may be kept in the place of others
+     * @return how many of those before were
+     */
+    public int write(long first, int pages, long from, int places) {
+        int evicted = await();
         dirtyPages.requireNew(file, first, pages);
         firstPage = first;
         count = pages;
         address = from;
+        evicting = places;
         try {
             queue.write(first << PageLayout.PAGE_SHIFT, from, pages << PageLayout.PAGE_SHIFT, 0);
             queue.submit();
@@ -41,12 +48,13 @@ public final class ThroughWriter implements AutoCloseable {
             dirtyPages.failed(file, e);
             throw e;
         }
+        return evicted;
     }
 
-    /** Waits until everything is on the device. */
-    public void await() {
+    /** Waits until everything is on the device; returns how many pages were kept in the place of others. */
+    public int await() {
         if (queue.pending() == 0) {
-            return;
+            return 0;
         }
         try {
             queue.await();
@@ -54,7 +62,7 @@ public final class ThroughWriter implements AutoCloseable {
             dirtyPages.failed(file, e);
             throw e;
         }
-        dirtyPages.wroteThrough(file, firstPage, count, address, keeps);
+        return dirtyPages.wroteThrough(file, firstPage, count, address, keeps, evicting);
     }
 
     /** Waits until nothing is under way any more, whatever comes of it. Idempotent. */

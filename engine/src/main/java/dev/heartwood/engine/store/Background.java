@@ -47,6 +47,7 @@ final class Background {
     private final MergeAdmission admission;
     private final FailStop failStop;
     private final CheckpointDistance distance;
+    private final QuietCheckpoint quietCheckpoint;
     private final long debtBytesMax;
     private final AtomicBoolean packing = new AtomicBoolean();
     private final AtomicBoolean checkpointing = new AtomicBoolean();
@@ -83,6 +84,8 @@ final class Background {
         this.admission = admission;
         this.failStop = failStop;
         this.distance = distance;
+        this.quietCheckpoint =
+                new QuietCheckpoint(workers, () -> sealedTotal.get() + compactions.finished(), this::checkpointSoon);
         this.debtBytesMax = debtBytesMax;
     }
 
@@ -252,6 +255,7 @@ final class Background {
 
     private void mergeOne() {
         boolean more = false;
+        long before = compactions.finished();
         try {
             more = !closing && !failStop.isFailed() && compactions.runOne();
             epochs.reclaim();
@@ -267,6 +271,9 @@ final class Background {
             packAgain();
             signal();
         }
+        if (compactions.finished() != before) {
+            quietCheckpoint.merged();
+        }
         if (more) {
             mergeSoon();
         }
@@ -281,7 +288,7 @@ final class Background {
 
     /** Has a checkpoint made, if none is under way. */
     void checkpointSoon() {
-        if (!closing && checkpointing.compareAndSet(false, true)) {
+        if (!closing && !failStop.isFailed() && checkpointing.compareAndSet(false, true)) {
             if (closing) {
                 // Whoever closes looks at the flag after it has said so: it waits for this one, or this one sees it.
                 checkpointing.set(false);
@@ -291,7 +298,7 @@ final class Background {
             workers.submit(Priority.CHECKPOINT, () -> {
                 boolean done = false;
                 try {
-                    packedSinceCheckpoint.set(0);
+                    checkpointBegins();
                     steps.checkpoint();
                     done = true;
                 } catch (NoSpaceException | InsufficientMemoryException e) {
@@ -310,6 +317,12 @@ final class Background {
                 }
             });
         }
+    }
+
+    /** Notes that a checkpoint begins, which will hold all that was packed and merged before. */
+    void checkpointBegins() {
+        packedSinceCheckpoint.set(0);
+        quietCheckpoint.checkpointing();
     }
 
     /** Waits until nothing is sealed, no merge is due, and no checkpoint is under way. */
@@ -421,6 +434,7 @@ final class Background {
     /** Plans nothing more and waits for what is under way. */
     void close() {
         closing = true;
+        quietCheckpoint.close();
         awaitQuiet();
     }
 }

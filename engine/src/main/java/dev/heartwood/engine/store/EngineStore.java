@@ -491,6 +491,7 @@ final class EngineStore implements KeyValueStore {
     private void checkpointNow() {
         parts.failStop().check();
         parts.background().awaitPacked(write.seal());
+        parts.background().checkpointBegins();
         try {
             parts.checkpointer().run();
         } catch (NoSpaceException | InsufficientMemoryException e) {

@@ -75,6 +75,7 @@ final class Compactor {
             throw new InsufficientMemoryException("no buffer to merge with");
         }
         try (MergeInputs merge = new MergeInputs(storage.file(), chunkPages)) {
+            writer.takePlacesOf(merge);
             long bytes = 0;
             for (MergeInput input : inputs) {
                 if (input.isMerged(plan)) {

@@ -6,6 +6,7 @@ import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.BranchWriter;
 import dev.heartwood.engine.branch.LargeValueCursor;
+import dev.heartwood.engine.branch.MergeInputs;
 import dev.heartwood.engine.branch.OverflowGroup;
 import dev.heartwood.engine.branch.WriteMode;
 import dev.heartwood.engine.filter.FingerprintBuffer;
@@ -49,6 +50,11 @@ final class RunWriter implements EntrySink, AutoCloseable {
     /** From now on large values are copied to where this run's lie, in the order of keys. */
     void gatherLargeValues() {
         branch.gatherLargeValues();
+    }
+
+    /** From now on leaves may take the places in the cache of what was found there of these inputs. */
+    void takePlacesOf(MergeInputs inputs) {
+        branch.takePlacesOf(inputs);
     }
 
     @Override

@@ -13,6 +13,7 @@ import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,11 +49,11 @@ class ThroughWriterTest {
     @Test
     void oneExtentIsWrittenWhileTheNextIsFilled() {
         try (ThroughWriter writer = file.newThroughWriter(false)) {
-            writer.write(first(1), 32, extent(1));
+            writer.write(first(1), 32, extent(1), 0);
             assertEquals(0, fixture.device.writes.get());
-            writer.write(first(2), 32, extent(2));
+            writer.write(first(2), 32, extent(2), 0);
             assertEquals(1, fixture.device.writes.get());
-            writer.write(first(3), 7, extent(3));
+            writer.write(first(3), 7, extent(3), 0);
             writer.await();
             writer.await();
         }
@@ -67,7 +68,7 @@ class ThroughWriterTest {
     @Test
     void copiesAreKeptOfWhatIsOnTheDevice() {
         try (ThroughWriter writer = file.newThroughWriter(true)) {
-            writer.write(first(1), 32, extent(1));
+            writer.write(first(1), 32, extent(1), 0);
             assertFalse(fixture.isCached(first(1)));
             writer.await();
             assertTrue(fixture.isCached(first(1)));
@@ -76,24 +77,50 @@ class ThroughWriterTest {
         assertEquals(0, fixture.device.reads.get());
     }
 
+    @Test
+    void withoutFramesToSpareCopiesTakeThePlacesOfOthersAsFarAsTheyMay() {
+        int others = 640;
+        fixture.format(first(10), others, GENERATION);
+        for (int page = 0; fixture.cache.stats().framesAvailable() > 32; page++) {
+            fixture.read(first(10) + page % others, GENERATION);
+        }
+        int kept;
+        try (ThroughWriter writer = file.newThroughWriter(true)) {
+            writer.write(first(1), 32, extent(1), 0);
+            assertEquals(0, writer.write(first(2), 32, extent(2), 7));
+            kept = writer.await();
+        }
+        assertEquals(7, kept);
+        assertEquals(0, cachedOf(1));
+        assertEquals(7, cachedOf(2));
+        assertEquals(3, file.writeAndKeep(first(3), 32, extent(3), 3));
+        assertEquals(3, cachedOf(3));
+    }
+
+    private long cachedOf(int extent) {
+        return LongStream.range(first(extent), first(extent + 1))
+                .filter(fixture::isCached)
+                .count();
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aFailureIsThrownByTheNextCallAndRemembered(boolean byWrite) {
         try (ThroughWriter writer = file.newThroughWriter(true)) {
             fixture.device.failingWrite.set(1);
-            writer.write(first(1), 32, extent(1));
+            writer.write(first(1), 32, extent(1), 0);
             assertNull(file.failure());
             long next = extent(2);
             StoreIoException thrown = assertThrows(StoreIoException.class, () -> {
                 if (byWrite) {
-                    writer.write(first(2), 32, next);
+                    writer.write(first(2), 32, next, 0);
                 } else {
                     writer.await();
                 }
             });
             assertSame(thrown, file.failure());
             assertFalse(fixture.isCached(first(1)));
-            assertThrows(PreviousFailureException.class, () -> writer.write(first(2), 32, next));
+            assertThrows(PreviousFailureException.class, () -> writer.write(first(2), 32, next, 0));
         }
     }
 
@@ -103,7 +130,7 @@ class ThroughWriterTest {
             throw new NoSpaceException("full");
         };
         try (ThroughWriter writer = file.newThroughWriter(true)) {
-            writer.write(first(1), 32, extent(1));
+            writer.write(first(1), 32, extent(1), 0);
             assertThrows(NoSpaceException.class, writer::await);
         }
         assertNull(file.failure());
@@ -112,7 +139,7 @@ class ThroughWriterTest {
     @Test
     void closingWaitsForWhatIsUnderWay() {
         ThroughWriter writer = file.newThroughWriter(true);
-        writer.write(first(1), 32, extent(1));
+        writer.write(first(1), 32, extent(1), 0);
         writer.close();
         assertEquals(1, fixture.device.writes.get());
         assertFalse(fixture.isCached(first(1)));
