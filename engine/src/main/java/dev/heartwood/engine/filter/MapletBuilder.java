@@ -11,15 +11,17 @@ import java.util.List;
 public final class MapletBuilder {
     /*
      * Fresh fingerprints are sorted in EntryBuckets; existing maplets are in order already and are only read. MapletPages writes
-     * the merged entries in the shape that MapletPlan expects to do. Rarely a page overflows; then they are written again, to a few
-     * pages more, and to as many as MapletFit counts when that does not do either. Native memory: 8 bytes a fresh entry, beside the
-     * buffer it comes from, a small buffer for each maplet that is read, and an extent.
+     * the merged entries in the shape that MapletPlan expects to do; the first few of them tell how many keys are in several runs. Rarely
+     * a page overflows; then they are written again, to a few pages more, and to as many as MapletFit counts when that does not do
+     * either. Native memory: 8 bytes a fresh entry, beside the buffer it comes from, a small buffer for each maplet that is read, and an
+     * extent.
      */
 
     /** Entries that a maplet can have at most. */
     public static final long ENTRIES_MAX = 1L << 28;
 
     private static final int MAPLETS_FEW = 6;
+    private static final int SAMPLE_FINGERPRINTS = 2048;
 
     private record Fresh(FingerprintBuffer fingerprints, int value) {}
 
@@ -138,8 +140,8 @@ public final class MapletBuilder {
             // One bit more than the upper bound asks for: more pages than planned may allow it.
             int sortBits = Math.max(Math.min(upper.shape(1).fingerprintBits + 1, bitsMax), buckets.bucketBits());
             long entries = expected - freshMax + buckets.sort(sortBits);
-            MapletPlan plan =
-                    new MapletPlan(entries, valueBits(), growthBits(), Math.min(sortBits, bitsMax));
+            MapletPlan even = new MapletPlan(entries, valueBits(), growthBits(), Math.min(sortBits, bitsMax));
+            MapletPlan plan = even.crowded(crowding(buckets, even.shape(1).fingerprintBits));
             for (MapletShape guess : plan.guesses()) {
                 Maplet maplet = write(buckets, guess);
                 if (maplet != null) {
@@ -147,6 +149,23 @@ public final class MapletBuilder {
                 }
             }
             return write(buckets, new MapletFit(bits -> open(buckets, bits), plan).shape());
+        }
+    }
+
+    /** How many entries an entry meets at its fingerprint, itself included, as the first ones tell. */
+    private double crowding(EntryBuckets buckets, int bits) {
+        if (Long.bitCount(values()) < 2) {
+            return 1;
+        }
+        try (SortedEntries sample = open(buckets, bits)) {
+            long entries = 0;
+            long met = 0;
+            for (int i = 0; i < SAMPLE_FINGERPRINTS && sample.next(); i++) {
+                long same = Long.bitCount(sample.values());
+                entries += same;
+                met += same * same;
+            }
+            return entries == 0 ? 1 : (double) met / entries;
         }
     }
 
@@ -209,18 +228,23 @@ public final class MapletBuilder {
     }
 
     private int valueBits() {
-        long values = 1;
+        int valueMax = Long.SIZE - 1 - Long.numberOfLeadingZeros(values() | 1);
+        return Integer.SIZE - Integer.numberOfLeadingZeros(valueMax);
+    }
+
+    /** The values that occur in the new maplet, as a bitmap. */
+    private long values() {
+        long values = 0;
         for (Fresh source : fresh) {
             values |= 1L << source.value;
         }
         for (Existing source : existing) {
             values |= newValues(source);
         }
-        int valueMax = Long.SIZE - 1 - Long.numberOfLeadingZeros(values);
-        return Integer.SIZE - Integer.numberOfLeadingZeros(valueMax);
+        return values;
     }
 
-    /** The new values that occur, as a bitmap. */
+    /** The new values of a source that occur, as a bitmap. */
     private static long newValues(Existing source) {
         long values = 0;
         for (long rest = source.maplet.values(); rest != 0; rest &= rest - 1) {

@@ -39,7 +39,7 @@ final class MapletFit {
             if (first.fingerprintBits == FilterLayout.FINGERPRINT_BITS_MIN) {
                 throw new AssertionError("entries do not fit " + shape.pages + " pages");
             }
-            limited = new MapletPlan(plan.entries(), plan.valueBits(), 0, first.fingerprintBits - 1);
+            limited = plan.limitedTo(first.fingerprintBits - 1);
         }
     }
 

@@ -7,14 +7,16 @@ package dev.heartwood.engine.filter;
  * @param valueBits the bits of its largest value
  * @param fingerprintBitsMin what growth later on will need, or 0
  * @param fingerprintBitsMax what the sources have
+ * @param crowding entries that an entry meets at its own fingerprint on average, itself included: how much more uneven pages are than
+ *     if each entry had a fingerprint of its own
  */
-record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int fingerprintBitsMax) {
+record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int fingerprintBitsMax, double crowding) {
     /*
      * An entry has 12 bits of remainder and value in a large maplet, and at least 8 of them are remainder. Where a page or two
      * is the whole maplet, longer fingerprints cost little and spare reading keys again when it is merged into a large one.
      *
-     * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(m), z = sqrt(2 ln P).
-     * The first guess at P has room for the fullest page of four such maplets, unless there are very many pages.
+     * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(c * m), z = sqrt(2 ln P), where c
+     * is 1, or the crowding: a key that several runs have brings an entry for each of them to one page. The first guess at P has room for the fullest page of four such maplets, unless there are very many pages.
      */
     private static final int ENTRY_BITS = 12;
     private static final int ENTRY_BITS_SMALL = 16;
@@ -36,6 +38,21 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
                 ceilingLog2(entries) + FALSE_POSITIVE_SHIFT,
                 FilterLayout.FINGERPRINT_BITS_MIN,
                 FilterLayout.FINGERPRINT_BITS_MAX);
+    }
+
+    /** A plan for entries that have fingerprints of their own. */
+    MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int fingerprintBitsMax) {
+        this(entries, valueBits, fingerprintBitsMin, fingerprintBitsMax, 1);
+    }
+
+    /** The same for entries that share fingerprints. */
+    MapletPlan crowded(double entriesMet) {
+        return new MapletPlan(entries, valueBits, fingerprintBitsMin, fingerprintBitsMax, entriesMet);
+    }
+
+    /** The same with fingerprints of no more than so many bits, whatever will be needed later on. */
+    MapletPlan limitedTo(int fingerprintBits) {
+        return new MapletPlan(entries, valueBits, 0, fingerprintBits, crowding);
     }
 
     /** The shapes to try, one after the other, before the entries of pages are counted ({@link MapletFit}). */
@@ -88,9 +105,9 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
     }
 
     /** The entries of an average page when the fullest of 2^pagesLog2 has as many as fit. */
-    private static int pageEntries(int entryBits, int pagesLog2) {
-        double half = Math.sqrt(TWICE_NATURAL_LOG_OF_2 * pagesLog2) / 2;
-        double root = Math.sqrt(half * half + FilterLayout.slots(entryBits) - SPILL_SLOTS) - half;
+    private int pageEntries(int entryBits, int pagesLog2) {
+        double half = Math.sqrt(TWICE_NATURAL_LOG_OF_2 * pagesLog2 * crowding) / 2;
+        double root = Math.sqrt(half * half + FilterLayout.slots(entryBits) - SPILL_SLOTS * crowding) - half;
         return (int) (root * root);
     }
 

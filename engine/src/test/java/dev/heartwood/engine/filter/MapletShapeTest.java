@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class MapletShapeTest {
@@ -68,6 +69,38 @@ class MapletShapeTest {
             assertEquals(2, guesses.length);
             assertTrue(guesses[1].pages > guesses[0].pages + guesses[0].pages / 70, guesses[1].pages + " pages");
         }
+    }
+
+    /** Keys that are in several runs fill pages more unevenly; without knowing it, hardly any maplet of them would fit its first shape. */
+    @Test
+    void theFirstGuessHasRoomForKeysThatSeveralRunsHave() {
+        int runs = 8;
+        int keys = 400_000;
+        SplittableRandom random = new SplittableRandom(7);
+        int fitting = 0;
+        int fittingUnknown = 0;
+        for (int maplet = 0; maplet < 20; maplet++) {
+            int[] copies = random.ints(keys, 0, runs).toArray();
+            long entries = 0;
+            long met = 0;
+            for (int same : copies) {
+                entries += same;
+                met += (long) same * same;
+            }
+            MapletPlan even = new MapletPlan(entries, 3, 0, 40);
+            MapletPlan crowded = even.crowded((double) met / entries);
+            fitting += fits(crowded.guesses()[0], copies, random) ? 1 : 0;
+            fittingUnknown += fits(even.guesses()[0], copies, random) ? 1 : 0;
+        }
+        assertTrue(fitting >= 15 && fittingUnknown <= 5, fitting + " of 20 fit, and " + fittingUnknown + " if it is not known");
+    }
+
+    private static boolean fits(MapletShape shape, int[] copies, SplittableRandom random) {
+        int[] slots = new int[shape.pages];
+        for (int same : copies) {
+            slots[random.nextInt(shape.pages)] += same;
+        }
+        return IntStream.of(slots).max().orElseThrow() <= shape.slots;
     }
 
     @Test
