@@ -15,8 +15,10 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
      * An entry has 12 bits of remainder and value in a large maplet, and at least 8 of them are remainder. Where a page or two
      * is the whole maplet, longer fingerprints cost little and spare reading keys again when it is merged into a large one.
      *
-     * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(c * m), z = sqrt(2 ln P), where c
-     * is 1, or the crowding: a key that several runs have brings an entry for each of them to one page. The first guess at P has room for the fullest page of four such maplets, unless there are very many pages.
+     * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(m), z = sqrt(2 ln P).
+     * A key that several runs have brings an entry for each of them to one place. Entries that find their place taken queue up, and how far the
+     * longest queue reaches grows with c / (q / m - 1), where q are the quotients of a page and c is the crowding: so q / m - 1 grows
+     * with c, and a tenth more, as counted. The first guess at P has room for the fullest page of four such maplets, unless there are very many pages.
      */
     private static final int ENTRY_BITS = 12;
     private static final int ENTRY_BITS_SMALL = 16;
@@ -27,6 +29,7 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
     private static final int MAPLETS_LOG2 = 2;
     private static final int MAPLETS_PAGES_LOG2_MAX = 17;
     private static final int MORE_PAGES_SHIFT = 6;
+    private static final double CROWDING_WEIGHT = 1.1;
     private static final double TWICE_NATURAL_LOG_OF_2 = 1.3863;
 
     /** Entries per false positive, at least, in a maplet that keeps the promise: 2^7, that is 0.8 %. */
@@ -58,7 +61,7 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
     /** The shapes to try, one after the other, before the entries of pages are counted ({@link MapletFit}). */
     MapletShape[] guesses() {
         MapletShape first = shape(1);
-        return new MapletShape[] {first, shape(first.pages + (first.pages >> MORE_PAGES_SHIFT) + 1)};
+        return new MapletShape[] {first, shape(first.pages + (int) (crowding * (first.pages >> MORE_PAGES_SHIFT)) + 1)};
     }
 
     /** The shape with at least {@code pagesMin} pages. */
@@ -106,9 +109,12 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
 
     /** The entries of an average page when the fullest of 2^pagesLog2 has as many as fit. */
     private int pageEntries(int entryBits, int pagesLog2) {
-        double half = Math.sqrt(TWICE_NATURAL_LOG_OF_2 * pagesLog2 * crowding) / 2;
-        double root = Math.sqrt(half * half + FilterLayout.slots(entryBits) - SPILL_SLOTS * crowding) - half;
-        return (int) (root * root);
+        double half = Math.sqrt(TWICE_NATURAL_LOG_OF_2 * pagesLog2) / 2;
+        double root = Math.sqrt(half * half + FilterLayout.slots(entryBits) - SPILL_SLOTS) - half;
+        double even = root * root;
+        double quotients = (double) FilterLayout.quotientBlocks(entryBits) * FilterLayout.BLOCK_SLOTS;
+        double queues = 1 + (crowding - 1) * CROWDING_WEIGHT;
+        return (int) (even < quotients ? quotients / (1 + (quotients / even - 1) * queues) : even);
     }
 
     private static int floorLog2(long number) {

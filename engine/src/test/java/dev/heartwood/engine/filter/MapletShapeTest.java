@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class MapletShapeTest {
@@ -73,11 +73,12 @@ class MapletShapeTest {
 
     /** Keys that are in several runs fill pages more unevenly; without knowing it, hardly any maplet of them would fit its first shape. */
     @Test
-    void theFirstGuessHasRoomForKeysThatSeveralRunsHave() {
-        int runs = 8;
+    void guessesHaveRoomForKeysThatSeveralRunsHave() {
+        int runs = 4;
         int keys = 400_000;
         SplittableRandom random = new SplittableRandom(7);
         int fitting = 0;
+        int fittingSecond = 0;
         int fittingUnknown = 0;
         for (int maplet = 0; maplet < 20; maplet++) {
             int[] copies = random.ints(keys, 0, runs).toArray();
@@ -90,17 +91,29 @@ class MapletShapeTest {
             MapletPlan even = new MapletPlan(entries, 3, 0, 40);
             MapletPlan crowded = even.crowded((double) met / entries);
             fitting += fits(crowded.guesses()[0], copies, random) ? 1 : 0;
+            fittingSecond += fits(crowded.guesses()[1], copies, random) ? 1 : 0;
             fittingUnknown += fits(even.guesses()[0], copies, random) ? 1 : 0;
         }
-        assertTrue(fitting >= 15 && fittingUnknown <= 5, fitting + " of 20 fit, and " + fittingUnknown + " if it is not known");
+        String found = fitting + " of 20 fit at first, " + fittingSecond + " at second, " + fittingUnknown + " if it is not known";
+        assertTrue(fitting >= 15 && fittingSecond >= 18 && fittingUnknown <= 2, found);
     }
 
     private static boolean fits(MapletShape shape, int[] copies, SplittableRandom random) {
-        int[] slots = new int[shape.pages];
+        int quotients = FilterLayout.quotientBlocks(shape.remainderBits + shape.valueBits) * FilterLayout.BLOCK_SLOTS;
+        int[][] pages = new int[shape.pages][quotients];
         for (int same : copies) {
-            slots[random.nextInt(shape.pages)] += same;
+            pages[random.nextInt(shape.pages)][random.nextInt(quotients)] += same;
         }
-        return IntStream.of(slots).max().orElseThrow() <= shape.slots;
+        return Stream.of(pages).allMatch(page -> slotsNeeded(page) <= shape.slots);
+    }
+
+    /** Where the last entry ends when each stands at its place or right behind the one before. */
+    private static int slotsNeeded(int[] entries) {
+        int next = 0;
+        for (int place = 0; place < entries.length; place++) {
+            next = entries[place] == 0 ? next : Math.max(next, place) + entries[place];
+        }
+        return next;
     }
 
     @Test
