@@ -128,7 +128,7 @@ public final class StoreOptions {
         return values.groupSuffixBytes;
     }
 
-    /** How lazily the tree merges. Default {@link CompactionPolicyKind#SIZE_TIERED}. */
+    /** How lazily the tree merges. Default {@link CompactionPolicyKind#AUTO}: the store decides by itself. */
     public CompactionPolicyKind policy() {
         return values.policy;
     }
@@ -292,7 +292,7 @@ public final class StoreOptions {
         private int fanout = 8;
         private KeyOrder keyOrder = KeyOrder.SORTED;
         private int groupSuffixBytes;
-        private CompactionPolicyKind policy = CompactionPolicyKind.SIZE_TIERED;
+        private CompactionPolicyKind policy = CompactionPolicyKind.AUTO;
         private int checkpointDistance = 4;
         private double spaceAmplificationTarget = 1.2;
         private ByteSize diskMax = new ByteSize(0);
