@@ -42,7 +42,7 @@ public final class AutoPolicy {
      */
     private static final int FAR_ROOMS = 8;
 
-    /** The log between two checkpoints that are farther apart than there is room for; it is replayed in about five seconds. */
+    /** The logs of all stores between checkpoints that are farther apart than there is room for; replayed in about five seconds. */
     private static final long FAR_LOG_BYTES_MAX = 1L << 30;
 
     /** Writes beside which it matters what is written between checkpoints: a memtable in so many intervals. */
@@ -270,7 +270,7 @@ public final class AutoPolicy {
             return;
         }
         int before = isFar ? farDistance : askedDistance;
-        farDistance = isFar ? 0 : far(sample.distanceRoom());
+        farDistance = isFar ? 0 : far(sample);
         int after = isFar ? askedDistance : farDistance;
         decisions.add(new Decision(
                 Part.CHECKPOINT_DISTANCE,
@@ -282,8 +282,10 @@ public final class AutoPolicy {
                 text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses())));
     }
 
-    private int far(int room) {
-        return (int) Math.max(room, Math.min((long) FAR_ROOMS * room, FAR_LOG_BYTES_MAX / memtableBytes));
+    private int far(WorkloadSample sample) {
+        int room = sample.distanceRoom();
+        long byLog = FAR_LOG_BYTES_MAX / sample.stores() / memtableBytes;
+        return (int) Math.max(room, Math.min((long) FAR_ROOMS * room, byLog));
     }
 
     private static String bytes(double bytes) {

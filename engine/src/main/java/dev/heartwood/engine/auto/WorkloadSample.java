@@ -13,6 +13,7 @@ package dev.heartwood.engine.auto;
  * @param entriesScanned entries that they moved on from
  * @param owedShare what merges and packing owe now, as a share of what may be owed
  * @param distanceRoom full memtables that half of the store's part of the page cache has room for now
+ * @param stores stores that share the cache and the disk now, this one among them
  */
 public record WorkloadSample(
         long bytesWritten,
@@ -24,7 +25,8 @@ public record WorkloadSample(
         long scanReads,
         long entriesScanned,
         double owedShare,
-        int distanceRoom) {
+        int distanceRoom,
+        int stores) {
     /** Whether nobody asked anything of the store that it noticed. */
     boolean isIdle() {
         return bytesWritten == 0 && filtersAsked == 0 && leavesScanned == 0;

@@ -214,7 +214,7 @@ public final class EngineEnvironment implements Environment {
 
     /** How much of its log a store may have in memory now: the logs of all stores share their part of the budget. */
     long logBytes() {
-        return plan.logBytes() / Math.max(1, openStores);
+        return plan.logBytes() / openStores();
     }
 
     private List<EngineStore> stores() {
@@ -364,9 +364,14 @@ public final class EngineEnvironment implements Environment {
         return asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2);
     }
 
+    /** Stores that are open now; one at least. */
+    int openStores() {
+        return Math.max(1, openStores);
+    }
+
     /** How many full memtables a store can have unwritten in its part of the page cache. */
     int memtablesUnwrittenMax(long memtableBytes) {
-        long room = plan.framesBytes() / 2 / Math.max(1, openStores) / memtableBytes;
+        long room = plan.framesBytes() / 2 / openStores() / memtableBytes;
         return (int) Math.clamp(room, 1, DISTANCE_MAX);
     }
 

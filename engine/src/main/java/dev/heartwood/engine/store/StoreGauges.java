@@ -49,7 +49,8 @@ final class StoreGauges implements Tuner.Gauges {
                 now[6] - before[6],
                 now[7] - before[7],
                 background.owedShare(),
-                environment.memtablesUnwrittenMax(memtableBytes));
+                environment.memtablesUnwrittenMax(memtableBytes),
+                environment.openStores());
     }
 
     private long[] counters() {

@@ -77,7 +77,8 @@ class AutoPolicyTest {
                     (long) second.scans * (leafRuns + innerRuns) / 10,
                     second.scans * 50L,
                     second.owed,
-                    ROOM);
+                    ROOM,
+                    1);
             for (Decision decision : policy.decide(sample, new TreeGauge(leaves, INNER_BYTES, 2, 0))) {
                 decisions.add(decision);
                 switch (decision.part()) {
@@ -293,15 +294,18 @@ class AutoPolicyTest {
     @Test
     void theLogBetweenFarCheckpointsIsBounded() {
         for (long memtableMib : new long[] {1, 8, 64}) {
-            AutoPolicy policy = new AutoPolicy(4, memtableMib << 20);
-            int room = 100;
-            WorkloadSample load = new WorkloadSample(500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room);
-            List<Decision> decisions = new ArrayList<>();
-            for (int i = 0; i < 60; i++) {
-                decisions.addAll(policy.decide(load, new TreeGauge(List.of(), 0, 2, 0)));
+            for (int stores : new int[] {1, 4}) {
+                AutoPolicy policy = new AutoPolicy(4, memtableMib << 20);
+                int room = 100;
+                WorkloadSample load = new WorkloadSample(500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room, stores);
+                List<Decision> decisions = new ArrayList<>();
+                for (int i = 0; i < 60; i++) {
+                    decisions.addAll(policy.decide(load, new TreeGauge(List.of(), 0, 2, 0)));
+                }
+                assertEquals(1, decisions.size());
+                long byLog = 1024 / stores / memtableMib;
+                assertEquals(Math.clamp(byLog, room, 8 * room), decisions.getFirst().distance());
             }
-            assertEquals(1, decisions.size());
-            assertEquals(Math.clamp(1024 / memtableMib, room, 8 * room), decisions.getFirst().distance());
         }
     }
 
