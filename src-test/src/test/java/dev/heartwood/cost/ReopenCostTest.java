@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
@@ -44,6 +45,8 @@ class ReopenCostTest {
             .memory(EnvironmentOptions.MEMORY_MIN)
             .memtable(new ByteSize(MEMTABLE_BYTES))
             .checkpointDistance(CHECKPOINT_DISTANCE)
+            // Which AUTO would make greater while the store is written.
+            .policy(CompactionPolicyKind.SIZE_TIERED)
             .workers(1)
             .build();
 
