@@ -21,8 +21,8 @@ public enum CompactionPolicyKind {
      *       a minute. When scans keep to a part of the keys, only the nodes of that part do. They go back when the bytes written are
      *       worth more. In a store that is hardly written that happens when nobody scans, for scans of the last minutes.
      *   <li>Where half of the page cache holds more memtables than the checkpoint distance that was asked for, the distance becomes eight
-     *       times as many, with a log of 1 GiB at most between checkpoints, while the writes are worth it, and again what was asked for
-     *       when reads that miss the cache cost more.
+     *       times as many, but no more than that half holds once the logs of all stores of the environment between checkpoints would
+     *       pass 1 GiB, while the writes are worth it, and again what was asked for when reads that miss the cache cost more.
      *   <li>When nothing was asked of the store for five seconds, what merges free is freed.
      * </ul>
      *
