@@ -159,22 +159,25 @@ public final class Model {
      * was made of before the last crash is not known: any end of it may be one.
      */
     public boolean mayBeLeft(byte[] key, byte[] value) {
+        if (Arrays.equals(value, now.map.get(key))) {
+            return true;
+        }
+        List<Write> writes = steps.stream()
+                .flatMap(step -> step.writes.stream())
+                .filter(write -> Arrays.equals(write.key(), key))
+                .toList();
         List<byte[]> operands = new ArrayList<>();
-        for (Step step : steps.reversed()) {
-            for (Write write : step.writes.reversed()) {
-                if (Arrays.equals(write.key(), key)) {
-                    if (write.kind() != Write.Kind.MERGE) {
-                        return Arrays.equals(value, now.map.get(key));
-                    }
-                    operands.addFirst(write.value());
-                    if (Arrays.equals(value, mergeOperator.merge(key, null, operands))) {
-                        return true;
-                    }
-                }
+        for (Write write : writes.reversed()) {
+            if (write.kind() != Write.Kind.MERGE) {
+                return false;
+            }
+            operands.addFirst(write.value());
+            if (Arrays.equals(value, mergeOperator.merge(key, null, operands))) {
+                return true;
             }
         }
         byte[] whole = base.map.getOrDefault(key, new byte[0]);
-        for (int cut = 0; cut <= whole.length; cut++) {
+        for (int cut = 1; cut < whole.length; cut++) {
             byte[] end = Arrays.copyOfRange(whole, cut, whole.length);
             byte[] made = operands.isEmpty() ? end : mergeOperator.merge(key, end, operands);
             if (Arrays.equals(value, made)) {

@@ -138,8 +138,8 @@ public final class CachedFile implements AutoCloseable {
     }
 
     /**
-     * As {@link #writeThrough}, and keeps copies of as many as the cache has frames to spare for, and for {@code evicting} others pages are
-     * evicted.
+     * As {@link #writeThrough}, and keeps copies: as many as the cache has frames to spare for, and up to {@code evicting} more, for which
+     * other pages are evicted.
      *
      * @return how many were kept in the place of others
      */

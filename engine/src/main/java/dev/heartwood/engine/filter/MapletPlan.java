@@ -18,7 +18,8 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
      * Hashes fill pages unevenly: of P pages with m entries on average, the fullest has about m + z * sqrt(m), z = sqrt(2 ln P).
      * A key that several runs have brings an entry for each of them to one place. Entries that find their place taken queue up, and how far the
      * longest queue reaches grows with c / (q / m - 1), where q are the quotients of a page and c is the crowding: so q / m - 1 grows
-     * with c, and a tenth more, as counted. The first guess at P has room for the fullest page of four such maplets, unless there are very many pages.
+     * with c, and a tenth more, as counted. The first guess at P has room for the fullest page of four such maplets, unless there are
+     * very many pages.
      */
     private static final int ENTRY_BITS = 12;
     private static final int ENTRY_BITS_SMALL = 16;

@@ -272,7 +272,7 @@ final class Background {
             signal();
         }
         if (compactions.finished() != before) {
-            quietCheckpoint.merged();
+            quietCheckpoint.lookLater();
         }
         if (more) {
             mergeSoon();
@@ -298,7 +298,7 @@ final class Background {
             workers.submit(Priority.CHECKPOINT, () -> {
                 boolean done = false;
                 try {
-                    checkpointBegins();
+                    packedSinceCheckpoint.set(0);
                     steps.checkpoint();
                     done = true;
                 } catch (NoSpaceException | InsufficientMemoryException e) {
@@ -317,12 +317,6 @@ final class Background {
                 }
             });
         }
-    }
-
-    /** Notes that a checkpoint begins, which will hold all that was packed and merged before. */
-    void checkpointBegins() {
-        packedSinceCheckpoint.set(0);
-        quietCheckpoint.checkpointing();
     }
 
     /** Waits until nothing is sealed, no merge is due, and no checkpoint is under way. */

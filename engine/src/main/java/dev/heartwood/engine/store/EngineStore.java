@@ -491,7 +491,6 @@ final class EngineStore implements KeyValueStore {
     private void checkpointNow() {
         parts.failStop().check();
         parts.background().awaitPacked(write.seal());
-        parts.background().checkpointBegins();
         try {
             parts.checkpointer().run();
         } catch (NoSpaceException | InsufficientMemoryException e) {

@@ -4,7 +4,6 @@ import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
@@ -13,8 +12,9 @@ import java.util.function.LongSupplier;
  */
 final class QuietCheckpoint {
     /*
-     * One look is scheduled at a time, from the first merge after a checkpoint on. A look that finds that something was done since the
-     * one before schedules the next. The flag is cleared before merges are counted: who merges counts first and then looks at the flag.
+     * A merge schedules a look, unless one is scheduled. A look that finds that something was done since the one before schedules the
+     * next. The flag is cleared before the activity is counted: who merges is counted first and then looks at the flag. A checkpoint of
+     * what is durable already does nothing.
      */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -22,10 +22,7 @@ final class QuietCheckpoint {
     private final LongSupplier activity;
     private final Runnable checkpoint;
     private final AtomicBoolean scheduled = new AtomicBoolean();
-    private final AtomicInteger merges = new AtomicInteger();
-    /** Belongs to the look. */
-    private long seen = -1;
-
+    private volatile long seen = -1;
     private volatile boolean closed;
 
     /**
@@ -38,31 +35,20 @@ final class QuietCheckpoint {
         this.checkpoint = checkpoint;
     }
 
-    /** A merge has ended. */
-    void merged() {
-        merges.incrementAndGet();
+    /** Looks later whether the store has come to rest; called after each merge. */
+    void lookLater() {
         if (!closed && scheduled.compareAndSet(false, true)) {
             workers.submitLater(Priority.CHECKPOINT, QUIET_NANOS, this::look);
         }
     }
 
-    /** A checkpoint begins, which will refer to nothing that was replaced before. */
-    void checkpointing() {
-        merges.set(0);
-    }
-
     private void look() {
+        scheduled.set(false);
         long now = activity.getAsLong();
-        if (closed) {
-            return;
-        }
         if (now != seen) {
             seen = now;
-            workers.submitLater(Priority.CHECKPOINT, QUIET_NANOS, this::look);
-            return;
-        }
-        scheduled.set(false);
-        if (merges.get() > 0) {
+            lookLater();
+        } else {
             checkpoint.run();
         }
     }

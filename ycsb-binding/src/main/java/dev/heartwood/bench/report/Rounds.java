@@ -28,11 +28,6 @@ public record Rounds(List<List<PhaseResult>> results) {
         }
     }
 
-    /** A single round. */
-    static Rounds one(List<PhaseResult> results) {
-        return new Rounds(List.of(results));
-    }
-
     /** How many there were. */
     int count() {
         return results.size();

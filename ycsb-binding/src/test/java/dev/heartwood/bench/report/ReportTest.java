@@ -20,7 +20,7 @@ class ReportTest {
 
     @Test
     void tablesSetEnginesAgainstEachOther() {
-        String text = new TextReport(Rounds.one(results)).text();
+        String text = new TextReport(oneRound(results)).text();
         assertTrue(
                 text.lines().anyMatch(l -> l.startsWith("heartwood") && l.contains("1.00M") && l.endsWith("4.00")),
                 text);
@@ -31,7 +31,7 @@ class ReportTest {
     @Test
     void thePageIsWellFormed() throws Exception {
         RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", "a <machine>");
-        requireWellFormed(new HtmlReport(facts, Rounds.one(results)).page());
+        requireWellFormed(new HtmlReport(facts, oneRound(results)).page());
     }
 
     private static void requireWellFormed(String page) throws Exception {
@@ -47,11 +47,11 @@ class ReportTest {
                 result("a", "load", 100, 2).asStep(3),
                 result("b", "load", 100, 2).asStep(1),
                 result("b", "idle", 0, 0).asStep(2));
-        String text = new TextReport(Rounds.one(steps)).text();
+        String text = new TextReport(oneRound(steps)).text();
         assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.50 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +1\\.00 .* 1\\.0 +1\\.0 +-")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), Rounds.one(steps)).page();
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), oneRound(steps)).page();
         requireWellFormed(page);
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
@@ -105,6 +105,10 @@ class ReportTest {
         assertEquals("12.3ms", Numbers.micros(12_345));
         assertEquals("1:05", Numbers.clock(65));
         assertEquals("1:00:00", Numbers.clock(3600));
+    }
+
+    private static Rounds oneRound(List<PhaseResult> results) {
+        return new Rounds(List.of(results));
     }
 
     private static PhaseResult result(String engine, String phase, long operations, double amplification) {
