@@ -6,7 +6,7 @@ package dev.heartwood;
  * @param budgetBytes the budget given in {@link EnvironmentOptions#memory()}
  * @param memtableBytes held by active and sealed memtables
  * @param cacheBytes held by frames of the page cache that contain a page, and by the record cache
- * @param cacheCapacityBytes what the page cache and the record cache may hold
+ * @param cacheCapacityBytes what the page cache and the record cache may hold now: more while memory for memtables is lent to the latter
  * @param bufferBytes held by merges, scans and other I/O in progress
  * @param metadataBytes held by page maps and other indexes of the cache
  */

@@ -1,11 +1,11 @@
 package dev.heartwood;
 
 /**
- * A store whose policy is {@link CompactionPolicyKind#AUTO} has changed something by itself.
+ * A store whose policy is {@link CompactionPolicyKind#AUTO}, or the environment of such stores, has changed something by itself.
  *
  * @param part what was changed
- * @param range the keys for which it was changed; all of them for the checkpoint distance
- * @param from what it was: a policy, or a number of memtables
+ * @param range the keys for which it was changed; all of them for the checkpoint distance and for memory
+ * @param from what it was: a policy, a number of memtables, or bytes
  * @param to what it is now
  * @param reason what was weighed against what, in words and numbers
  */
@@ -17,7 +17,9 @@ public record PolicyChange(Part part, KeyRange range, String from, String to, St
         /** The policy of the nodes above the leaves that have keys in the range. */
         INNER_NODES,
         /** How many memtables checkpoints are apart. */
-        CHECKPOINT_DISTANCE
+        CHECKPOINT_DISTANCE,
+        /** How much memory for memtables the environment lends to its record cache. */
+        LENT_MEMORY
     }
 
     /** The line for a log. */

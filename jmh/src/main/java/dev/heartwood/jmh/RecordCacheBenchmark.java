@@ -45,7 +45,8 @@ public class RecordCacheBenchmark {
     /** Takes in the first half of the keys; the others are absent. */
     @Setup
     public void fill() {
-        cache = new RecordCache(MemoryPool.open(CACHE_BYTES), epochs);
+        MemoryPool own = MemoryPool.open(CACHE_BYTES);
+        cache = new RecordCache(own, own, 0, epochs);
         records = cache.store(true);
         pool = MemoryPool.open(2 * SCRATCH_BYTES);
         keys = pool.allocate(SCRATCH_BYTES);

@@ -3,6 +3,7 @@ package dev.heartwood.testkit;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.MemoryStats;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.store.EngineEnvironment;
@@ -37,6 +38,11 @@ public final class SteppedEnvironment implements AutoCloseable {
     /** Opens a store in the environment. */
     public KeyValueStore open(Path directory, StoreOptions options) {
         return environment.open(directory, options);
+    }
+
+    /** The memory of all stores now. */
+    public MemoryStats memoryStats() {
+        return environment.memoryStats();
     }
 
     /** Opens the one store of the environment, which closes with it. */

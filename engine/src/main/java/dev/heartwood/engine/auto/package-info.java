@@ -1,6 +1,7 @@
 /**
  * What a store under {@link dev.heartwood.CompactionPolicyKind#AUTO} decides by itself, and nothing else: samples go in, decisions
- * come out. No threads, no clock, no I/O, no locks; {@code store.Tuner} takes the samples and carries the decisions out.
+ * come out. No threads, no clock, no I/O, no locks; {@code store.Tuner} takes the samples and carries the decisions out, and
+ * {@code store.MemtableLoan} those about the memory that all stores share ({@code LoanPolicy}).
  *
  * <p>Layer: above {@code trunk}, of which it knows what leaves and policies are.
  *

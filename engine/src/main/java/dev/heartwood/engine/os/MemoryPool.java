@@ -34,6 +34,16 @@ public final class MemoryPool implements AutoCloseable {
     private boolean closed;
     // Written under lock, read without it: blocks given back so far.
     private volatile long freed;
+    private volatile Shortage shortage = new Shortage(0, isRefused -> {});
+
+    /** Who is called when there is little left. */
+    private record Shortage(long bytesLeftMin, WhenShort action) {}
+
+    /** What is done, by the thread that allocates, when there is little left; it returns soon and allocates nothing of the pool. */
+    public interface WhenShort {
+        /** Called after an allocation; {@code isRefused} says whether it found no block. */
+        void onShortage(boolean isRefused);
+    }
 
     private MemoryPool(long address, long capacity) {
         this.address = address;
@@ -112,6 +122,16 @@ public final class MemoryPool implements AutoCloseable {
      * contents are undefined.
      */
     public long allocate(long bytes) {
+        long block = allocateSpare(bytes);
+        Shortage known = shortage;
+        if (block == 0 || known.bytesLeftMin > 0 && capacity - allocated() < known.bytesLeftMin) {
+            known.action.onShortage(block == 0);
+        }
+        return block;
+    }
+
+    /** As {@link #allocate}, for who can do without: nobody is told that there is little left. */
+    public long allocateSpare(long bytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("a block of " + bytes + " bytes");
         }
@@ -133,6 +153,11 @@ public final class MemoryPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Has {@code action} called whenever {@link #allocate} found no block, or left less than {@code bytesLeftMin}. */
+    public void whenShort(long bytesLeftMin, WhenShort action) {
+        shortage = new Shortage(bytesLeftMin, action);
     }
 
     /**

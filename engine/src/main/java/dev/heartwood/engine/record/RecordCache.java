@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 
 /**
  * Records of all stores of an environment that were read more than once lately. Thread-safe; readers take no lock. Every method but
@@ -19,30 +20,43 @@ public final class RecordCache implements AutoCloseable {
     private final MemoryPool pool;
     // Null when there is no memory for records.
     private final RecordTable table;
-    private final RecordRing ring;
-    private final AtomicBoolean ringTaken = new AtomicBoolean();
+    private final RecordRings rings;
+    private final AtomicBoolean ringsTaken = new AtomicBoolean();
     private final AtomicLong packings = new AtomicLong();
     private final AtomicInteger owners = new AtomicInteger();
     private final LongAdder hits = new LongAdder();
     /** Whether a record was ever taken in; set before the first looks at the packings. */
     private volatile boolean hasRecords;
 
-    /** A cache in all of {@code pool}, newly opened and now the cache's; one that holds nothing when it is too small. */
-    public RecordCache(MemoryPool pool, Epochs epochs) {
+    /**
+     * A cache in all of {@code pool}, newly opened and now the cache's; one that holds nothing when it is too small.
+     *
+     * @param lender the memory that more can be borrowed of
+     * @param bytesBorrowedMax the most that is ever borrowed
+     */
+    public RecordCache(MemoryPool pool, MemoryPool lender, long bytesBorrowedMax, Epochs epochs) {
         this.pool = pool;
         long capacity = pool.capacity();
         int chunkBytes = (int) Math.clamp(Long.highestOneBit(capacity / 64), CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
-        // A tenth to a fifth: a bucket for two to four records of a hundred and twenty bytes, the other slots for keys met once.
-        long tableBytes = MemoryPool.blockBytes(capacity / 10);
+        long tableBytes = tableBytes(capacity, bytesBorrowedMax);
         long tableAddress = pool.allocate(tableBytes);
         long[] chunks = tableAddress == 0 ? new long[0] : chunks(pool, (capacity - tableBytes) / chunkBytes, chunkBytes);
         if (chunks.length < RecordRing.CHUNKS_MIN) {
             this.table = null;
-            this.ring = null;
+            this.rings = null;
             return;
         }
         this.table = new RecordTable(tableAddress, tableBytes);
-        this.ring = new RecordRing(table, epochs, chunks, chunkBytes);
+        this.rings = new RecordRings(table, epochs, chunks, chunkBytes, lender, bytesBorrowedMax);
+    }
+
+    /**
+     * A bucket for two to six records of a hundred and twenty bytes when all is borrowed, the other slots for keys met once; at most
+     * twice what would be right when nothing is.
+     */
+    private static long tableBytes(long capacity, long bytesBorrowedMax) {
+        long own = MemoryPool.blockBytes(capacity / 10);
+        return Math.clamp(MemoryPool.blockBytes((capacity + bytesBorrowedMax) / 16), own, 2 * own);
     }
 
     private static long[] chunks(MemoryPool pool, long countMax, int chunkBytes) {
@@ -72,9 +86,48 @@ public final class RecordCache implements AutoCloseable {
         return hits.sum();
     }
 
-    /** The memory it may take, in bytes. */
+    /** The memory it may take, in bytes, with what it has borrowed. */
     public long bytes() {
-        return isEnabled() ? pool.capacity() : 0;
+        return isEnabled() ? pool.capacity() + bytesBorrowed() : 0;
+    }
+
+    /** The memory it has borrowed, in bytes. */
+    public long bytesBorrowed() {
+        return isEnabled() ? rings.bytesBorrowed() : 0;
+    }
+
+    /** The bytes that are borrowed or given back at a time. */
+    public long blockBytes() {
+        return isEnabled() ? rings.blockBytes() : 0;
+    }
+
+    /** Whether records have to go for new ones to come. */
+    public boolean isFull() {
+        return isEnabled() && rings.isFull();
+    }
+
+    /** Borrows a block; false when the lender has none, or as much is borrowed as may be. */
+    public boolean borrow() {
+        return isEnabled() && withRings(rings::borrow);
+    }
+
+    /**
+     * Drops the records of a borrowed block, which the lender has once all epochs that are active now have ended; false when there is
+     * none.
+     */
+    public boolean giveBack() {
+        return isEnabled() && withRings(rings::giveBack);
+    }
+
+    private boolean withRings(BooleanSupplier action) {
+        while (!ringsTaken.compareAndSet(false, true)) {
+            Thread.yield();
+        }
+        try {
+            return action.getAsBoolean();
+        } finally {
+            ringsTaken.set(false);
+        }
     }
 
     /** The memory it has taken, in bytes: all, once there was a record to take in. */
@@ -121,7 +174,7 @@ public final class RecordCache implements AutoCloseable {
             return;
         }
         long bucket = table.bucket(hash);
-        if (isFromDevice && !ring.isFull() || table.remembers(bucket, hash)) {
+        if (isFromDevice && !rings.isFull() || table.remembers(bucket, hash)) {
             takeIn(ticket, bucket, hash, owner, keyAddress, keyLength, valueAddress, valueLength);
         } else if (table.tryLock(bucket)) {
             table.remember(bucket, hash);
@@ -138,14 +191,14 @@ public final class RecordCache implements AutoCloseable {
             int keyLength,
             long valueAddress,
             int valueLength) {
-        if (ringTaken.get() || !ringTaken.compareAndSet(false, true)) {
+        if (ringsTaken.get() || !ringsTaken.compareAndSet(false, true)) {
             return;
         }
         try {
             if (!hasRecords) {
                 hasRecords = true;
             }
-            long record = ring.append(RecordLayout.bytes(keyLength, valueLength));
+            long record = rings.append(RecordLayout.bytes(keyLength, valueLength));
             if (record == 0) {
                 return;
             }
@@ -161,7 +214,7 @@ public final class RecordCache implements AutoCloseable {
                 table.unlock(bucket);
             }
         } finally {
-            ringTaken.set(false);
+            ringsTaken.set(false);
         }
     }
 

@@ -4,15 +4,17 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.Memory;
 
 /**
- * The records, appended one behind the other to chunks in a ring. The chunks before the head have been swept: nothing refers to
+ * Records, appended one behind the other to chunks in a ring. The chunks before the head have been swept: nothing refers to
  * their records, and they are filled anew once nobody can still be reading them. For one thread at a time.
  */
 final class RecordRing {
     /** The chunks of the smallest ring. */
     static final int CHUNKS_MIN = 8;
 
-    /** Swept chunks ahead of the head, so that their readers have ended when the head comes to them. */
+    /** Swept chunks ahead of the head, so that their readers have ended when the head comes to them; and their share of all. */
     private static final int SWEPT_AHEAD_MAX = 8;
+
+    private static final int SWEPT_SHARE = 16;
 
     private final RecordTable table;
     private final Epochs epochs;
@@ -28,8 +30,7 @@ final class RecordRing {
     private int tail;
     /** Chunks from tail to head. */
     private int filled = 1;
-    /** Set by the owner of the ring's lock, read by anybody. */
-    private volatile boolean isFull;
+    private boolean isFull;
 
     RecordRing(RecordTable table, Epochs epochs, long[] chunks, int chunkBytes) {
         this.table = table;
@@ -38,7 +39,7 @@ final class RecordRing {
         this.chunkBytes = chunkBytes;
         this.ends = chunks.clone();
         this.sweptAt = new long[chunks.length];
-        this.sweptAhead = Math.min(SWEPT_AHEAD_MAX, chunks.length / 4);
+        this.sweptAhead = Math.clamp(chunks.length / SWEPT_SHARE, 1, SWEPT_AHEAD_MAX);
     }
 
     /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
@@ -52,6 +53,19 @@ final class RecordRing {
     /** Whether records have to go for new ones to come. */
     boolean isFull() {
         return isFull;
+    }
+
+    /** Whether the head has come round: there is no room for so many bytes before the first chunk is filled anew. */
+    boolean isRound(int bytes) {
+        return head == chunks.length - 1 && !fits(bytes);
+    }
+
+    /** Drops all records. Nothing refers to the chunks any more, though somebody may still be reading them. */
+    void dropAll() {
+        for (; filled > 0; filled--) {
+            sweep(tail, 0);
+            tail = next(tail);
+        }
     }
 
     private boolean fits(int bytes) {
@@ -82,8 +96,15 @@ final class RecordRing {
     /** Drops the records of the oldest chunk but those that were used since they were written, which move to the head. */
     private void sweepTail() {
         // The head keeps room for a record that is new: else a ring whose records are all used would take in none.
-        long spared = chunks[head] + chunkBytes - chunkBytes / 4;
-        for (long record = chunks[tail]; record < ends[tail]; ) {
+        sweep(tail, chunks[head] + chunkBytes - chunkBytes / 4);
+        sweptAt[tail] = epochs.advance();
+        tail = next(tail);
+        filled--;
+    }
+
+    /** Drops the records of a chunk but for used ones that the head has room for before an address. */
+    private void sweep(int chunk, long spared) {
+        for (long record = chunks[chunk]; record < ends[chunk]; ) {
             int bytes = RecordLayout.bytes(record);
             long bucket = table.bucket(RecordLayout.hash(record));
             table.lock(bucket);
@@ -98,9 +119,6 @@ final class RecordRing {
             }
             record += bytes;
         }
-        sweptAt[tail] = epochs.advance();
-        tail = next(tail);
-        filled--;
     }
 
     private long copy(long record, int bytes) {

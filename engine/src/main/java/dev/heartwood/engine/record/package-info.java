@@ -12,6 +12,10 @@
  * What the page cache holds anyway is worth a copy only if it is hot, and so is what another record has to go for. When the ring comes round, records that were read since move to its head once more, and
  * the others are dropped (the clock algorithm, over a log).
  *
+ * <p>The ring can be longer for a while, by blocks that are borrowed from a pool of others ({@code RecordRings}): each is a ring that has its
+ * turn after the cache's own. To give a block back, what refers to its records is dropped under the rings' lock, and the
+ * lender has it when the epochs of those who may read it have ended. The table is large enough for all from the beginning.
+ *
  * <h2>Why a reader never sees an old value</h2>
  *
  * What the tree says of a key changes when a memtable is packed, and when a range is discarded. A point read looks at the memtables
@@ -37,10 +41,11 @@
  *  bucket slots           acquire    release, CAS     the bucket's lock; readers set the mark of use by CAS without it
  *  record                 plain      plain            published by the slot, never changed; its chunk is filled anew
  *                                                     only after the epochs of all who may read it
- *  ring positions         plain      plain            the ring's lock, only ever tried
+ *  ring positions         plain      plain            the rings' lock; reads and offers only ever try it
  *  packings               volatile   getAndIncrement  -
  * </pre>
  *
- * Lock order: ring, then one bucket. Nothing waits for the ring: an offer that finds it taken is forgotten.
+ * Lock order: rings, then one bucket. Nobody who reads waits for the rings: an offer that finds them taken is forgotten. Who borrows or
+ * gives back waits.
  */
 package dev.heartwood.engine.record;

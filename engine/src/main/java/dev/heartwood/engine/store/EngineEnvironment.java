@@ -66,6 +66,7 @@ public final class EngineEnvironment implements Environment {
     private final Epochs epochs = new Epochs();
     private final PageCache cache;
     private final RecordCache records;
+    private final MemtableLoan loan;
     private final Workers workers;
     private final Operations operations;
     private final ReentrantLock lifecycle = new ReentrantLock();
@@ -91,11 +92,14 @@ public final class EngineEnvironment implements Environment {
         this.mergePool = pools.get(1);
         this.foregroundPool = pools.get(2);
         this.cachePool = pools.get(3);
-        this.records = orClose(pools, () -> new RecordCache(pools.get(4), epochs));
+        long lentMax = MemtableLoan.bytesMax(plan.memtablesBytes(), plan.memtableBytes());
+        this.records = orClose(pools, () -> new RecordCache(pools.get(4), memtablePool, lentMax, epochs));
         this.cache = orClose(pools, () -> new PageCache(cachePool, plan.framesBytes(), epochs));
         this.operations = new Operations(epochs, foregroundPool);
         this.mergeAdmission = new MergeAdmission(mergePool);
         this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
+        this.loan = new MemtableLoan(
+                memtablePool, records, epochs, workers, plan.memtableBytes(), this::bytesWritten);
         cache.onWriteBackDue(this::writeBackSoon);
     }
 
@@ -253,7 +257,7 @@ public final class EngineEnvironment implements Environment {
         long framesUsed = stats.frames() - stats.framesAvailable() - stats.framesOfMaps();
         return new MemoryStats(
                 options.memory().bytes(),
-                memtablePool.allocated(),
+                Math.max(0, memtablePool.allocated() - records.bytesBorrowed()),
                 framesUsed * PageLayout.PAGE_BYTES + records.bytesHeld(),
                 cache.bytes() + records.bytes(),
                 mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
@@ -338,6 +342,16 @@ public final class EngineEnvironment implements Environment {
         return records;
     }
 
+    /** What lends memory that memtables have no use for. */
+    MemtableLoan loan() {
+        return loan;
+    }
+
+    /** Bytes of keys and values given to all stores that are open. */
+    private long bytesWritten() {
+        return stores().stream().mapToLong(EngineStore::bytesWritten).sum();
+    }
+
     Workers workers() {
         return workers;
     }
@@ -408,7 +422,7 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public boolean isMemoryComing() {
-                return openings.get() > 0 || stores().stream().anyMatch(EngineStore::isMemoryComing);
+                return openings.get() > 0 || loan.isLent() || stores().stream().anyMatch(EngineStore::isMemoryComing);
             }
         };
     }
@@ -420,7 +434,7 @@ public final class EngineEnvironment implements Environment {
      */
     boolean awaitMemtableMemory() {
         sealLargest();
-        boolean isComing = stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
+        boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
         if (!isComing) {
             epochs.awaitReclaimed();
         } else if (!workers.runOneHere()) {

@@ -615,6 +615,11 @@ final class EngineStore implements KeyValueStore {
         return tuning.equals(StoreTuning.of(options)) ? options : tuning.applyTo(options);
     }
 
+    /** Bytes of keys and values given to it since it was opened. */
+    long bytesWritten() {
+        return write.userBytes();
+    }
+
     /** Bytes of the shared pool that {@link #sealForOthers} would have given back. */
     long sealableBytes() {
         return write.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;

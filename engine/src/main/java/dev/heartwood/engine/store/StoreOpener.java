@@ -273,6 +273,7 @@ final class StoreOpener {
                 environment.workers(),
                 listening,
                 gauges,
+                environment.loan(),
                 memtableBytes);
         tuner.start();
         StoreParts parts = new StoreParts(

@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
 final class Tuner {
     /*
      * All fields are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
-     * for it. Lock order: the monitor, then the trunk's structure lock.
+     * for it. Lock order: the monitor, then the trunk's structure lock, or the loan's.
      */
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -51,6 +51,8 @@ final class Tuner {
     private final Workers workers;
     private final Listening listening;
     private final Gauges gauges;
+    private final MemtableLoan loan;
+    private final MemtableLoan.Member borrower = this::tellLent;
     private final long memtableBytes;
     private StoreTuning tuning;
     /** Null unless the store decides by itself. */
@@ -70,6 +72,7 @@ final class Tuner {
             Workers workers,
             Listening listening,
             Gauges gauges,
+            MemtableLoan loan,
             long memtableBytes) {
         this.trunk = trunk;
         this.epochs = epochs;
@@ -78,6 +81,7 @@ final class Tuner {
         this.workers = workers;
         this.listening = listening;
         this.gauges = gauges;
+        this.loan = loan;
         this.memtableBytes = memtableBytes;
         this.tuning = StoreTuning.of(options);
     }
@@ -104,6 +108,7 @@ final class Tuner {
             background.tuneDistance(wanted.checkpointDistance());
         }
         if (isOther) {
+            loan.leave(borrower);
             auto = null;
             forgetNodes();
             trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
@@ -126,8 +131,14 @@ final class Tuner {
         if (tuning.policy() == CompactionPolicyKind.AUTO) {
             auto = new AutoPolicy(tuning.checkpointDistance(), memtableBytes);
             gauges.restart();
+            loan.join(borrower);
             later();
         }
+    }
+
+    private void tellLent(String from, String to, String reason) {
+        PolicyChange change = new PolicyChange(PolicyChange.Part.LENT_MEMORY, KeyRange.all(), from, to, reason);
+        listening.tell(listener -> listener.policyChange(change));
     }
 
     private void later() {
@@ -202,5 +213,6 @@ final class Tuner {
     /** Stops; waits for the step under way. */
     synchronized void close() {
         closed = true;
+        loan.leave(borrower);
     }
 }

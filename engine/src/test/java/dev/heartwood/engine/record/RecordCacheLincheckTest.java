@@ -39,6 +39,7 @@ public class RecordCacheLincheckTest {
     }
 
     private final Epochs epochs = new Epochs();
+    private final RecordCache cache;
     private final StoreRecords records;
     private final AtomicInteger memtable = new AtomicInteger();
     private final AtomicInteger tree = new AtomicInteger();
@@ -47,8 +48,9 @@ public class RecordCacheLincheckTest {
         if (previous != null) {
             previous.close();
         }
-        previous = new RecordCache(MemoryPool.open(CACHE_BYTES), epochs);
-        records = previous.store(true);
+        cache = new RecordCache(MemoryPool.open(CACHE_BYTES), POOL, 2L * CACHE_BYTES, epochs);
+        previous = cache;
+        records = cache.store(true);
         // Key 0 was met, so that the next read takes its record in; and there are records, so that packings are not passed over.
         read(0);
         read(1);
@@ -79,6 +81,14 @@ public class RecordCacheLincheckTest {
         tree.set(value);
         // A value written meanwhile would be in a younger memtable, which stays.
         memtable.compareAndSet(value, 0);
+    }
+
+    /** Borrows memory, or gives it back, now and then. */
+    @Operation
+    public void lend() {
+        if (!cache.borrow()) {
+            while (cache.giveBack()) {}
+        }
     }
 
     @Operation
@@ -116,6 +126,8 @@ public class RecordCacheLincheckTest {
         }
 
         public void pack() {}
+
+        public void lend() {}
 
         public int read() {
             return value;

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.record;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -148,6 +149,10 @@ class RecordCacheTest {
         try (RecordFixture small = new RecordFixture(64 << 10)) {
             for (int i = 0; i < 400_000; i++) {
                 String key = "key" + (int) Math.abs(random.nextGaussian() * 300);
+                if (random.nextInt(1000) == 0 && !small.cache.borrow() || random.nextInt(2000) == 0) {
+                    small.cache.giveBack();
+                    small.epochs.reclaim();
+                }
                 if (random.nextInt(10) == 0) {
                     newest.put(key, "v".repeat(random.nextInt(200)) + i);
                     small.pack(key);
@@ -165,11 +170,73 @@ class RecordCacheTest {
         }
     }
 
+    /** Records are kept in what is borrowed, too, and go when it is given back. */
+    @Test
+    void whatIsBorrowedHoldsMoreRecords() {
+        String value = "v".repeat(100);
+        int before = readAll(30_000, value);
+        assertTrue(fixture.cache.isFull());
+        while (fixture.cache.borrow()) {}
+        assertEquals(fixture.lender.allocated(), fixture.cache.bytesBorrowed());
+        assertTrue(fixture.cache.bytesBorrowed() > fixture.lender.capacity() * 9 / 10);
+        assertFalse(fixture.cache.isFull());
+        int more = readAll(30_000, value);
+        assertTrue(fixture.cache.isFull());
+        assertTrue(more > before * 3 / 2, before + " records, and " + more + " with what was borrowed");
+        while (fixture.cache.giveBack()) {}
+        assertEquals(0, fixture.cache.bytesBorrowed());
+        assertFalse(fixture.epochs.reclaim());
+        assertEquals(0, fixture.lender.allocated());
+        assertTrue(fixture.cache.isFull());
+        int left = found(30_000);
+        assertTrue(left > before / 2 && left <= before * 11 / 10, left + " records are left of " + more);
+        int after = readAll(30_000, value);
+        assertTrue(after > before * 9 / 10 && after < before * 11 / 10, before + " records, and afterwards " + after);
+    }
+
+    private int readAll(int keys, String value) {
+        for (int i = 0; i < keys; i++) {
+            fixture.readTwice("key" + i, value);
+        }
+        return found(keys);
+    }
+
+    private int found(int keys) {
+        int found = 0;
+        for (int i = 0; i < keys; i++) {
+            found += fixture.find("key" + i) == null ? 0 : 1;
+        }
+        return found;
+    }
+
+    @Test
+    void aLenderHasItsMemoryOnceReadersHaveEnded() {
+        assertTrue(fixture.cache.borrow());
+        long lent = fixture.cache.bytesBorrowed();
+        int slot = fixture.epochs.enter();
+        assertTrue(fixture.cache.giveBack());
+        assertFalse(fixture.cache.giveBack());
+        assertTrue(fixture.epochs.reclaim(), "somebody may still be reading");
+        assertEquals(lent, fixture.lender.allocated());
+        fixture.epochs.exit(slot);
+        assertFalse(fixture.epochs.reclaim());
+        assertEquals(0, fixture.lender.allocated());
+    }
+
+    @Test
+    void aLenderWithoutMemoryLendsNone() {
+        long all = fixture.lender.allocate(fixture.lender.capacity());
+        assertFalse(fixture.cache.borrow());
+        fixture.lender.free(all, fixture.lender.capacity());
+        assertTrue(fixture.cache.borrow());
+    }
+
     @Test
     void aCacheTooSmallHoldsNothing() {
         try (RecordFixture tiny = new RecordFixture(16 << 10)) {
             tiny.readTwice("key", "value");
             assertNull(tiny.find("key"));
+            assertFalse(tiny.cache.borrow() || tiny.cache.giveBack());
             assertEquals(0, tiny.cache.bytes());
         }
     }

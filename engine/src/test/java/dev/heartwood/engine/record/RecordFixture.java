@@ -18,8 +18,11 @@ final class RecordFixture implements AutoCloseable {
     private final MemoryPool pool = MemoryPool.open(SCRATCH_BYTES);
     private final long scratch = pool.allocate(SCRATCH_BYTES);
 
+    /** What the cache can borrow of. */
+    final MemoryPool lender = MemoryPool.open(1 << 20);
+
     RecordFixture(long bytes) {
-        cache = new RecordCache(MemoryPool.open(bytes), epochs);
+        cache = new RecordCache(MemoryPool.open(bytes), lender, lender.capacity(), epochs);
         store = cache.store(true);
     }
 
@@ -77,6 +80,7 @@ final class RecordFixture implements AutoCloseable {
     @Override
     public void close() {
         cache.close();
+        lender.close();
         pool.close();
     }
 }

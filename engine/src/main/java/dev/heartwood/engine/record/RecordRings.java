@@ -1,0 +1,119 @@
+package dev.heartwood.engine.record;
+
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.MemoryPool;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The rings that records are appended to, one after the other: each goes round once before the next has its turn, so that they
+ * are as one. The first is the cache's own, the others lie in memory that is lent. For one thread at a time, but for what says otherwise.
+ */
+final class RecordRings {
+    /** A ring in a block that is lent. */
+    private record Borrowed(RecordRing ring, long block) {}
+
+    private final RecordTable table;
+    private final Epochs epochs;
+    private final MemoryPool lender;
+    private final int chunkBytes;
+    private final long blockBytes;
+    private final int borrowedMax;
+    private final RecordRing own;
+    private final List<Borrowed> borrowed = new ArrayList<>();
+    /** Whose turn it is: 0 the own ring's, then the borrowed ones'. */
+    private int turn;
+    /** Written by the owner of the rings, read by anybody. */
+    private volatile boolean isFull;
+
+    private volatile long bytesBorrowed;
+
+    /**
+     * @param chunks of the own ring
+     * @param bytesBorrowedMax the most that is ever borrowed
+     */
+    RecordRings(
+            RecordTable table, Epochs epochs, long[] chunks, int chunkBytes, MemoryPool lender, long bytesBorrowedMax) {
+        this.table = table;
+        this.epochs = epochs;
+        this.lender = lender;
+        this.chunkBytes = chunkBytes;
+        this.blockBytes = blockBytes(chunkBytes, bytesBorrowedMax);
+        this.borrowedMax = (int) (bytesBorrowedMax / blockBytes);
+        this.own = new RecordRing(table, epochs, chunks, chunkBytes);
+    }
+
+    /** Few large blocks, which leave large ones behind; 32 of all, or those of the smallest ring. */
+    private static long blockBytes(int chunkBytes, long bytesMax) {
+        long least = MemoryPool.blockBytes((long) RecordRing.CHUNKS_MIN * chunkBytes);
+        return Math.max(least, Long.highestOneBit(Math.max(1, bytesMax / 32)));
+    }
+
+    /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
+    long append(int bytes) {
+        if (at(turn).isRound(bytes)) {
+            turn = turn == borrowed.size() ? 0 : turn + 1;
+        }
+        RecordRing ring = at(turn);
+        long record = ring.append(bytes);
+        isFull = ring.isFull();
+        return record;
+    }
+
+    private RecordRing at(int position) {
+        return position == 0 ? own : borrowed.get(position - 1).ring;
+    }
+
+    /** Whether records have to go for new ones to come. For any thread. */
+    boolean isFull() {
+        return isFull;
+    }
+
+    /** Bytes that are borrowed now. For any thread. */
+    long bytesBorrowed() {
+        return bytesBorrowed;
+    }
+
+    /** The bytes that {@link #borrow} takes. */
+    long blockBytes() {
+        return blockBytes;
+    }
+
+    /** Borrows a block more; false when that would be too much, or there is none. */
+    boolean borrow() {
+        long block = borrowed.size() < borrowedMax ? lender.allocateSpare(blockBytes) : 0;
+        if (block == 0) {
+            return false;
+        }
+        long[] chunks = new long[(int) (blockBytes / chunkBytes)];
+        for (int i = 0; i < chunks.length; i++) {
+            chunks[i] = block + (long) i * chunkBytes;
+        }
+        borrowed.add(new Borrowed(new RecordRing(table, epochs, chunks, chunkBytes), block));
+        bytesBorrowed = borrowed.size() * blockBytes;
+        if (isFull) {
+            turn = borrowed.size();
+            isFull = false;
+        }
+        return true;
+    }
+
+    /**
+     * Drops the records of the block that was borrowed last, which the lender has once their readers have ended; false when there is
+     * none.
+     */
+    boolean giveBack() {
+        if (borrowed.isEmpty()) {
+            return false;
+        }
+        Borrowed last = borrowed.removeLast();
+        if (turn > borrowed.size()) {
+            turn = 0;
+            isFull = own.isFull();
+        }
+        last.ring.dropAll();
+        bytesBorrowed = borrowed.size() * blockBytes;
+        epochs.defer(() -> lender.free(last.block, blockBytes));
+        return true;
+    }
+}
