@@ -23,6 +23,9 @@ public enum CompactionPolicyKind {
      *   <li>Where half of the page cache holds more memtables than the checkpoint distance that was asked for, the distance becomes eight
      *       times as many, but no more than that half holds once the logs of all stores of the environment between checkpoints would
      *       pass 1 GiB, while the writes are worth it, and again what was asked for when reads that miss the cache cost more.
+     *   <li>While so little is written to all stores of the environment that it would take twenty seconds or more to fill a memtable, the
+     *       environment lends its record cache the memory for memtables that none of them has, but for half of one. The cache gives back
+     *       what a memtable needs, and all of it when more is written.
      *   <li>When nothing was asked of the store for five seconds, what merges free is freed.
      * </ul>
      *

@@ -5,28 +5,44 @@ package dev.heartwood.engine.auto;
  * time. Belongs to one thread at a time.
  */
 public final class LoanPolicy {
+    /*
+     * What is written fills a bucket that leaks as much as may be written in each interval. Lending ends when the bucket is full, at once, and
+     * begins again when it has run dry, as soon as the damping allows.
+     */
     /** Intervals in which a memtable fills, at least, while memory is lent: what is lent anew has been worth its reads by then. */
     private static final double INTERVALS_PER_MEMTABLE = 20;
 
-    /** Lending begins when less than that is written by a margin, and ends when more is by as much. */
-    private static final double MARGIN = 1.5;
+    /** Intervals after which a bucket that is full has run dry. */
+    private static final double BUCKET_INTERVALS = 5;
 
     private final Damping damping = new Damping();
-    private final double slow;
+    private final double leak;
+    private double level;
     private boolean lending;
 
     /** For memtables of a size. */
     public LoanPolicy(long memtableBytes) {
-        slow = memtableBytes / INTERVALS_PER_MEMTABLE;
+        leak = memtableBytes / INTERVALS_PER_MEMTABLE;
     }
 
-    /** Whether what is free may be lent after an interval in which all stores together were given so many bytes. */
+    /** Whether what is free is to be lent after an interval in which all stores together were given so many bytes. */
     public boolean mayLend(long bytesWritten) {
-        boolean wantsOther = lending ? bytesWritten > MARGIN * slow : MARGIN * bytesWritten < slow;
-        if (damping.allows(wantsOther)) {
-            lending = !lending;
+        double full = BUCKET_INTERVALS * leak;
+        level = Math.min(full, Math.max(0, level + bytesWritten - leak));
+        boolean isDry = damping.allows(!lending && level == 0);
+        if (lending && level == full) {
+            stop();
+        } else if (isDry) {
+            lending = true;
         }
-        // Whatever the time between two changes: what is needed at once is not lent.
-        return lending && bytesWritten < slow;
+        return lending;
+    }
+
+    /** Notes that somebody could not have the memory in time. */
+    public void stop() {
+        if (lending) {
+            lending = false;
+            damping.changed();
+        }
     }
 }

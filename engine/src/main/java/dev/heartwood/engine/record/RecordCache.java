@@ -17,6 +17,12 @@ public final class RecordCache implements AutoCloseable {
     private static final int CHUNK_BYTES_MAX = 16 << 10;
     private static final int CHUNK_BYTES_MIN = 2 * RecordLayout.PAYLOAD_BYTES_MAX;
 
+    /**
+     * Bytes of records for each one of the table, at most: a bucket for five records of a hundred and twenty bytes, with two slots for keys
+     * met once.
+     */
+    private static final int RECORDS_PER_TABLE = 10;
+
     private final MemoryPool pool;
     // Null when there is no memory for records.
     private final RecordTable table;
@@ -32,13 +38,15 @@ public final class RecordCache implements AutoCloseable {
      * A cache in all of {@code pool}, newly opened and now the cache's; one that holds nothing when it is too small.
      *
      * @param lender the memory that more can be borrowed of
-     * @param bytesBorrowedMax the most that is ever borrowed
+     * @param bytesBorrowedMax the most that is ever borrowed; less when there would not be buckets for as much
      */
     public RecordCache(MemoryPool pool, MemoryPool lender, long bytesBorrowedMax, Epochs epochs) {
         this.pool = pool;
         long capacity = pool.capacity();
         int chunkBytes = (int) Math.clamp(Long.highestOneBit(capacity / 64), CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
         long tableBytes = tableBytes(capacity, bytesBorrowedMax);
+        long indexedMax = RECORDS_PER_TABLE * tableBytes;
+        long borrowedMax = Math.clamp(indexedMax - (capacity - tableBytes), 0, bytesBorrowedMax);
         long tableAddress = pool.allocate(tableBytes);
         long[] chunks = tableAddress == 0 ? new long[0] : chunks(pool, (capacity - tableBytes) / chunkBytes, chunkBytes);
         if (chunks.length < RecordRing.CHUNKS_MIN) {
@@ -47,16 +55,14 @@ public final class RecordCache implements AutoCloseable {
             return;
         }
         this.table = new RecordTable(tableAddress, tableBytes);
-        this.rings = new RecordRings(table, epochs, chunks, chunkBytes, lender, bytesBorrowedMax);
+        this.rings = new RecordRings(table, epochs, chunks, chunkBytes, lender, borrowedMax);
     }
 
-    /**
-     * A bucket for two to six records of a hundred and twenty bytes when all is borrowed, the other slots for keys met once; at most
-     * twice what would be right when nothing is.
-     */
+    /** Buckets for the cache's own memory; twice as many where they would not do for most of what can be borrowed. */
     private static long tableBytes(long capacity, long bytesBorrowedMax) {
-        long own = MemoryPool.blockBytes(capacity / 10);
-        return Math.clamp(MemoryPool.blockBytes((capacity + bytesBorrowedMax) / 16), own, 2 * own);
+        long own = MemoryPool.blockBytes(capacity / RECORDS_PER_TABLE);
+        long all = capacity - own + bytesBorrowedMax;
+        return RECORDS_PER_TABLE * own < all * 4 / 5 ? 2 * own : own;
     }
 
     private static long[] chunks(MemoryPool pool, long countMax, int chunkBytes) {
@@ -91,9 +97,14 @@ public final class RecordCache implements AutoCloseable {
         return isEnabled() ? pool.capacity() + bytesBorrowed() : 0;
     }
 
-    /** The memory it has borrowed, in bytes. */
+    /** The memory it has borrowed that the lender does not have back, in bytes. */
     public long bytesBorrowed() {
         return isEnabled() ? rings.bytesBorrowed() : 0;
+    }
+
+    /** Of these, the bytes that were given back and are the lender's when all epochs have ended that were active then. */
+    public long bytesGivenBack() {
+        return isEnabled() ? rings.bytesGivenBack() : 0;
     }
 
     /** The bytes that are borrowed or given back at a time. */

@@ -30,6 +30,9 @@ final class RecordRing {
     private int tail;
     /** Chunks from tail to head. */
     private int filled = 1;
+    /** Whether the head takes nothing any more, though it may have room. */
+    private boolean isHeadClosed;
+
     private boolean isFull;
 
     RecordRing(RecordTable table, Epochs epochs, long[] chunks, int chunkBytes) {
@@ -57,7 +60,12 @@ final class RecordRing {
 
     /** Whether the head has come round: there is no room for so many bytes before the first chunk is filled anew. */
     boolean isRound(int bytes) {
-        return head == chunks.length - 1 && !fits(bytes);
+        return head == chunks.length - 1 && !isHeadClosed && !fits(bytes);
+    }
+
+    /** Ends a round: the next record goes to the first chunk. */
+    void endRound() {
+        isHeadClosed = true;
     }
 
     /** Drops all records. Nothing refers to the chunks any more, though somebody may still be reading them. */
@@ -69,7 +77,7 @@ final class RecordRing {
     }
 
     private boolean fits(int bytes) {
-        return ends[head] + bytes <= chunks[head] + chunkBytes;
+        return !isHeadClosed && ends[head] + bytes <= chunks[head] + chunkBytes;
     }
 
     private long take(int bytes) {
@@ -84,6 +92,7 @@ final class RecordRing {
             return false;
         }
         head = next;
+        isHeadClosed = false;
         ends[head] = chunks[head];
         filled++;
         if (filled > chunks.length - sweptAhead) {

@@ -4,6 +4,7 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The rings that records are appended to, one after the other: each goes round once before the next has its turn, so that they
@@ -26,11 +27,14 @@ final class RecordRings {
     /** Written by the owner of the rings, read by anybody. */
     private volatile boolean isFull;
 
-    private volatile long bytesBorrowed;
+    /** Bytes that the lender does not have: of the rings, and of those given back that somebody may still be reading. */
+    private final AtomicLong bytesBorrowed = new AtomicLong();
+
+    private volatile long bytesInUse;
 
     /**
      * @param chunks of the own ring
-     * @param bytesBorrowedMax the most that is ever borrowed
+     * @param bytesBorrowedMax the most that is ever borrowed, about
      */
     RecordRings(
             RecordTable table, Epochs epochs, long[] chunks, int chunkBytes, MemoryPool lender, long bytesBorrowedMax) {
@@ -52,6 +56,7 @@ final class RecordRings {
     /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
     long append(int bytes) {
         if (at(turn).isRound(bytes)) {
+            at(turn).endRound();
             turn = turn == borrowed.size() ? 0 : turn + 1;
         }
         RecordRing ring = at(turn);
@@ -69,9 +74,16 @@ final class RecordRings {
         return isFull;
     }
 
-    /** Bytes that are borrowed now. For any thread. */
+    /** Bytes that the lender does not have. For any thread. */
     long bytesBorrowed() {
-        return bytesBorrowed;
+        return bytesBorrowed.get();
+    }
+
+    /** Of these, the bytes that the lender has as soon as those who may be reading them have ended. For any thread. */
+    long bytesGivenBack() {
+        // In this order: what is given back in between counts as in use.
+        long borrowed = bytesBorrowed.get();
+        return Math.max(0, borrowed - bytesInUse);
     }
 
     /** The bytes that {@link #borrow} takes. */
@@ -90,7 +102,8 @@ final class RecordRings {
             chunks[i] = block + (long) i * chunkBytes;
         }
         borrowed.add(new Borrowed(new RecordRing(table, epochs, chunks, chunkBytes), block));
-        bytesBorrowed = borrowed.size() * blockBytes;
+        bytesBorrowed.addAndGet(blockBytes);
+        bytesInUse = borrowed.size() * blockBytes;
         if (isFull) {
             turn = borrowed.size();
             isFull = false;
@@ -112,8 +125,11 @@ final class RecordRings {
             isFull = own.isFull();
         }
         last.ring.dropAll();
-        bytesBorrowed = borrowed.size() * blockBytes;
-        epochs.defer(() -> lender.free(last.block, blockBytes));
+        bytesInUse = borrowed.size() * blockBytes;
+        epochs.defer(() -> {
+            lender.free(last.block, blockBytes);
+            bytesBorrowed.addAndGet(-blockBytes);
+        });
         return true;
     }
 }

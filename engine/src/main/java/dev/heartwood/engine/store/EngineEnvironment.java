@@ -99,7 +99,7 @@ public final class EngineEnvironment implements Environment {
         this.mergeAdmission = new MergeAdmission(mergePool);
         this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
         this.loan = new MemtableLoan(
-                memtablePool, records, epochs, workers, plan.memtableBytes(), this::bytesWritten);
+                memtablePool, records, epochs, workers, plan.memtableBytes(), new AllStores());
         cache.onWriteBackDue(this::writeBackSoon);
     }
 
@@ -347,9 +347,17 @@ public final class EngineEnvironment implements Environment {
         return loan;
     }
 
-    /** Bytes of keys and values given to all stores that are open. */
-    private long bytesWritten() {
-        return stores().stream().mapToLong(EngineStore::bytesWritten).sum();
+    /** What all stores do, for what is lent. */
+    private final class AllStores implements MemtableLoan.Load {
+        @Override
+        public long bytesWritten() {
+            return stores().stream().mapToLong(EngineStore::bytesWritten).sum();
+        }
+
+        @Override
+        public boolean isReplaying() {
+            return openings.get() > 0;
+        }
     }
 
     Workers workers() {

@@ -12,20 +12,19 @@ import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.LongSupplier;
 
 /**
  * Lends memory that memtables have no use for to the record cache, while some store decides by itself, and has it back as soon as they
  * have. Thread-safe.
  *
  * <p>What is lent is taken from the pool of memtables as they take theirs, so that the two together never have more than before. A look in
- * each second lends all but a reserve; whoever takes of the reserve has some given back by a worker that packing has for itself, while it goes on with
- * what is left.
+ * each second lends all but a reserve. Whoever takes most of the reserve has a worker fill it up again, and goes on with what is left; whoever finds
+ * no memory has all given back.
  */
 final class MemtableLoan {
     /*
      * Looks are guarded by the monitor. What gives back holds no lock but that of the record cache's rings: it may run beside a look, which
-     * then lends again what it had back, until the policy is told that more is written.
+     * at worst lends once more what is free then.
      */
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -36,8 +35,17 @@ final class MemtableLoan {
 
     /** A store that decides by itself. */
     interface Member {
-        /** Called when memory was lent, or all of it given back. */
+        /** Called when memory was lent, or all of it is given back. */
         void lent(String from, String to, String reason);
+    }
+
+    /** What all stores do. */
+    interface Load {
+        /** Bytes of keys and values given to those that are open. */
+        long bytesWritten();
+
+        /** Whether one is being opened, and its log replayed. */
+        boolean isReplaying();
     }
 
     private final MemoryPool memtables;
@@ -46,36 +54,29 @@ final class MemtableLoan {
     private final Workers workers;
     private final long leftBytes;
     private final long memtableBytes;
-    private final LongSupplier bytesWritten;
+    private final Load load;
     private final List<Member> members = new CopyOnWriteArrayList<>();
     private final AtomicBoolean givingBack = new AtomicBoolean();
-    /** Whether somebody found no block since memory was given back last. */
-    private volatile boolean isRefused;
+    /** Whether somebody found no memory while some was lent, for what gives back and for the next look. */
+    private final AtomicBoolean isAllWanted = new AtomicBoolean();
 
+    private final AtomicBoolean wasRefused = new AtomicBoolean();
     // Guarded by the monitor.
     private LoanPolicy policy;
     private long bytesWrittenThen;
     private long bytesTold;
     private boolean scheduled;
 
-    /**
-     * @param memtableBytes the size of a full memtable
-     * @param bytesWritten bytes given to all stores that are open
-     */
+    /** @param memtableBytes the size of a full memtable */
     MemtableLoan(
-            MemoryPool memtables,
-            RecordCache records,
-            Epochs epochs,
-            Workers workers,
-            long memtableBytes,
-            LongSupplier bytesWritten) {
+            MemoryPool memtables, RecordCache records, Epochs epochs, Workers workers, long memtableBytes, Load load) {
         this.memtables = memtables;
         this.records = records;
         this.epochs = epochs;
         this.workers = workers;
         this.memtableBytes = memtableBytes;
         this.leftBytes = memtableBytes / LEFT;
-        this.bytesWritten = bytesWritten;
+        this.load = load;
         memtables.whenShort(memtableBytes / SHORT, this::onShortage);
     }
 
@@ -84,7 +85,7 @@ final class MemtableLoan {
         return Math.max(0, memtablesBytes - memtableBytes / LEFT);
     }
 
-    /** Whether memory is lent that a memtable without room can wait for. */
+    /** Whether memory is lent, or being given back, that a memtable without room can wait for. */
     boolean isLent() {
         return records.bytesBorrowed() > 0;
     }
@@ -93,6 +94,7 @@ final class MemtableLoan {
         members.add(member);
         if (members.size() == 1) {
             policy = new LoanPolicy(memtableBytes);
+            bytesTold = 0;
             later();
         }
     }
@@ -101,7 +103,7 @@ final class MemtableLoan {
     synchronized void leave(Member member) {
         members.remove(member);
         if (members.isEmpty()) {
-            giveBackSoon();
+            giveBackAll();
         }
     }
 
@@ -114,33 +116,62 @@ final class MemtableLoan {
 
     private void look() {
         // Asks every store, which may be waiting to join or leave.
-        look(bytesWritten.getAsLong());
+        look(load.bytesWritten(), load.isReplaying());
     }
 
-    private synchronized void look(long now) {
+    private synchronized void look(long bytesWritten, boolean isReplaying) {
         scheduled = false;
+        epochs.reclaim();
         if (members.isEmpty()) {
             return;
         }
         later();
+        if (wasRefused.getAndSet(false)) {
+            policy.stop();
+        }
         // Stores that were closed took what they were given with them.
-        long written = Math.max(0, now - bytesWrittenThen);
-        bytesWrittenThen = now;
-        if (policy.mayLend(written) && records.isFull()) {
+        long written = Math.max(0, bytesWritten - bytesWrittenThen);
+        bytesWrittenThen = bytesWritten;
+        boolean mayLend = policy.mayLend(written);
+        if (!mayLend) {
+            giveBackAll();
+        } else if (records.isFull() && !isReplaying) {
             while (free() - leftBytes >= records.blockBytes() && records.borrow()) {}
         }
-        tell(written);
+        tell(mayLend, written);
+    }
+
+    /** Once when lending has begun, and once when it has ended: what memtables take meanwhile, and give back, is not told. */
+    private void tell(boolean isLending, long written) {
+        long bytes = isLending ? records.bytesBorrowed() : 0;
+        if (bytes > 0 == bytesTold > 0) {
+            return;
+        }
+        String reason = String.format(Locale.ROOT, "%.1f MB are written a second", written / 1e6);
+        String from = new ByteSize(bytesTold).toString();
+        String to = new ByteSize(bytes).toString();
+        bytesTold = bytes;
+        members.forEach(member -> member.lent(from, to, reason));
     }
 
     private long free() {
         return memtables.capacity() - memtables.allocated();
     }
 
-    private void onShortage(boolean refused) {
-        if (refused) {
-            isRefused = true;
+    private void onShortage(boolean isRefused) {
+        if (isRefused && isLent()) {
+            wasRefused.set(true);
+            giveBackAll();
+        } else {
+            giveBackSoon();
         }
-        giveBackSoon();
+    }
+
+    private void giveBackAll() {
+        if (isLent()) {
+            isAllWanted.set(true);
+            giveBackSoon();
+        }
     }
 
     private void giveBackSoon() {
@@ -149,24 +180,12 @@ final class MemtableLoan {
         }
     }
 
-    /** Gives back until enough is left; all when somebody found no block although there was some, or nobody is to lend any more. */
     private void giveBack() {
         givingBack.set(false);
-        boolean all = isRefused || members.isEmpty();
-        isRefused = false;
-        long wanted = all ? Long.MAX_VALUE : leftBytes - free();
-        for (long given = 0; given < wanted && records.giveBack(); given += records.blockBytes()) {}
-        epochs.reclaim();
-    }
-
-    private void tell(long written) {
-        long bytes = records.bytesBorrowed();
-        if (bytes > bytesTold || bytes == 0 && bytesTold > 0) {
-            String reason = String.format(Locale.ROOT, "%.1f MB are written a second", written / 1e6);
-            String from = new ByteSize(bytesTold).toString();
-            String to = new ByteSize(bytes).toString();
-            members.forEach(member -> member.lent(from, to, reason));
+        boolean isAll = isAllWanted.getAndSet(false);
+        while ((isAll || free() + records.bytesGivenBack() < leftBytes) && records.giveBack()) {
+            epochs.reclaim();
         }
-        bytesTold = bytes;
+        epochs.reclaim();
     }
 }

@@ -26,6 +26,7 @@ public class RecordCacheLincheckTest {
     private static final long KEY_MEMORY = POOL.allocate(4096);
     private static final long[] HASHES = new long[KEYS];
     private static RecordCache previous;
+    private static MemoryPool previousLender;
 
     static {
         for (int i = 0; i < KEYS; i++) {
@@ -47,8 +48,11 @@ public class RecordCacheLincheckTest {
     public RecordCacheLincheckTest() {
         if (previous != null) {
             previous.close();
+            previousLender.close();
         }
-        cache = new RecordCache(MemoryPool.open(CACHE_BYTES), POOL, 2L * CACHE_BYTES, epochs);
+        // One block, so that what is borrowed again is what was given back.
+        previousLender = MemoryPool.open(CACHE_BYTES / 2);
+        cache = new RecordCache(MemoryPool.open(CACHE_BYTES), previousLender, CACHE_BYTES / 2, epochs);
         previous = cache;
         records = cache.store(true);
         // Key 0 was met, so that the next read takes its record in; and there are records, so that packings are not passed over.
@@ -87,7 +91,8 @@ public class RecordCacheLincheckTest {
     @Operation
     public void lend() {
         if (!cache.borrow()) {
-            while (cache.giveBack()) {}
+            cache.giveBack();
+            epochs.reclaim();
         }
     }
 
