@@ -30,11 +30,12 @@ final class RecordRings {
     /** Bytes that the lender does not have: of the rings, and of those given back that somebody may still be reading. */
     private final AtomicLong bytesBorrowed = new AtomicLong();
 
+    /** Of these, the bytes of the rings. */
     private volatile long bytesInUse;
 
     /**
      * @param chunks of the own ring
-     * @param bytesBorrowedMax the most that is ever borrowed, about
+     * @param bytesBorrowedMax the most that is ever borrowed
      */
     RecordRings(
             RecordTable table, Epochs epochs, long[] chunks, int chunkBytes, MemoryPool lender, long bytesBorrowedMax) {
@@ -81,9 +82,7 @@ final class RecordRings {
 
     /** Of these, the bytes that the lender has as soon as those who may be reading them have ended. For any thread. */
     long bytesGivenBack() {
-        // In this order: what is given back in between counts as in use.
-        long borrowed = bytesBorrowed.get();
-        return Math.max(0, borrowed - bytesInUse);
+        return Math.max(0, bytesBorrowed.get() - bytesInUse);
     }
 
     /** The bytes that {@link #borrow} takes. */

@@ -56,6 +56,25 @@ class MemoryPoolTest {
     }
 
     @Test
+    void saysWhenLittleIsLeft() {
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            List<Boolean> told = new ArrayList<>();
+            pool.whenShort(256 << 10, told::add);
+            pool.allocate(512 << 10);
+            pool.allocate(256 << 10);
+            assertEquals(List.of(), told);
+            pool.allocate(4096);
+            assertEquals(List.of(false), told);
+            assertEquals(0, pool.allocate(256 << 10));
+            assertEquals(0, pool.allocate(2 << 20), "more than there is");
+            assertEquals(List.of(false, true, true), told);
+            assertNotEquals(0, pool.allocateSpare(4096));
+            assertEquals(0, pool.allocateSpare(256 << 10));
+            assertEquals(3, told.size(), "who can do without");
+        }
+    }
+
+    @Test
     void refusesWrongFrees() {
         try (MemoryPool pool = MemoryPool.open(1 << 20)) {
             long block = pool.allocate(16384);
