@@ -13,7 +13,6 @@ import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.PolicyChange;
 import dev.heartwood.PolicyChange.Part;
-import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.store.StorePolicies;
 import dev.heartwood.engine.trunk.Trunk.Heights;
@@ -22,7 +21,6 @@ import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
@@ -40,13 +38,8 @@ class AutoTest {
     private static final int WRITES_BESIDE_SCANS = 1_000;
     private static final int SECONDS_MAX = 60;
 
-    private final List<PolicyChange> events = new ArrayList<>();
-    private final StoreListener listener = new StoreListener() {
-        @Override
-        public void policyChange(PolicyChange event) {
-            events.add(event);
-        }
-    };
+    private final PolicyChanges listener = new PolicyChanges();
+    private final List<PolicyChange> events = listener.all;
     private final StoreOptions options = StoreOptions.builder()
             .memory(ByteSize.mib(64))
             .memtable(ByteSize.kib(128))
@@ -121,11 +114,7 @@ class AutoTest {
     }
 
     private boolean isEager(Part part) {
-        return last(part) != null && !last(part).to().equals("SIZE_TIERED");
-    }
-
-    private PolicyChange last(Part part) {
-        return events.stream().filter(event -> event.part() == part).reduce((a, b) -> b).orElse(null);
+        return listener.last(part) != null && !listener.last(part).to().equals("SIZE_TIERED");
     }
 
     private void assertContents() {
@@ -143,7 +132,7 @@ class AutoTest {
         scanUntilEager(Part.LEAVES);
         scanUntilEager(Part.INNER_NODES);
         assertTrue(store.stats().runs() < lazyRuns, lazyRuns + " runs became " + store.stats().runs());
-        PolicyChange leaves = last(Part.LEAVES);
+        PolicyChange leaves = listener.last(Part.LEAVES);
         assertEquals("SIZE_TIERED", leaves.from());
         assertEquals(KeyRange.all(), leaves.range());
         assertTrue(leaves.toString().contains("runs at a leaf"), leaves.toString());
@@ -157,7 +146,7 @@ class AutoTest {
     @Test
     void checkpointsAreFartherApartWhileTheCacheHasRoom() {
         writeForSeconds(20);
-        PolicyChange change = last(Part.CHECKPOINT_DISTANCE);
+        PolicyChange change = listener.last(Part.CHECKPOINT_DISTANCE);
         assertEquals("4", change.from());
         int distance = Integer.parseInt(change.to());
         assertTrue(distance > 16, change.toString());

@@ -2,7 +2,6 @@ package dev.heartwood.cost;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
@@ -11,14 +10,11 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.MemoryStats;
 import dev.heartwood.PolicyChange;
 import dev.heartwood.PolicyChange.Part;
-import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,15 +25,7 @@ class LentMemoryTest {
     private static final int SECONDS = 10;
     private static final int WRITES_PER_FINISH = 500;
 
-    private final List<PolicyChange> events = new ArrayList<>();
-    private final StoreListener listener = new StoreListener() {
-        @Override
-        public void policyChange(PolicyChange event) {
-            if (event.part() == Part.LENT_MEMORY) {
-                events.add(event);
-            }
-        }
-    };
+    private final PolicyChanges changes = new PolicyChanges();
     private ByteSize budget;
     private SteppedEnvironment environment;
     private KeyValueStore store;
@@ -51,7 +39,7 @@ class LentMemoryTest {
         StoreOptions options = StoreOptions.builder()
                 .memory(memory)
                 .policy(CompactionPolicyKind.AUTO)
-                .listener(listener)
+                .listener(changes)
                 .build();
         environment = new SteppedEnvironment(1, OptionMatrix.environment(options), new SimulatedMachine(1));
         environment.holdTime();
@@ -123,8 +111,9 @@ class LentMemoryTest {
         readAll();
         more = store.stats().recordHits() - more;
         assertTrue(more > few * 3 / 2, few + " records found, and " + more + " with " + lent + " bytes more");
-        assertFalse(events.isEmpty());
-        assertTrue(events.getFirst().reason().contains("MB are written a second"), events.toString());
+        PolicyChange change = changes.last(Part.LENT_MEMORY);
+        assertEquals("0", change.from());
+        assertTrue(change.reason().contains("MB are written a second"), change.toString());
     }
 
     @Test

@@ -8,15 +8,12 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
-import dev.heartwood.PolicyChange;
-import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -82,7 +79,7 @@ class PolicyCostTest {
     /** A store under one policy. */
     private static final class Subject implements AutoCloseable {
         private final String name;
-        private final List<PolicyChange> changes = new ArrayList<>();
+        private final PolicyChanges changes = new PolicyChanges();
         private final SteppedEnvironment environment;
         private final KeyValueStore store;
         private final SplittableRandom random = new SplittableRandom(1);
@@ -102,12 +99,7 @@ class PolicyCostTest {
                     .keyOrder(order)
                     // What is merged for space is not the policies' doing.
                     .spaceAmplificationTarget(100)
-                    .listener(new StoreListener() {
-                        @Override
-                        public void policyChange(PolicyChange event) {
-                            changes.add(event);
-                        }
-                    })
+                    .listener(changes)
                     .build();
             environment = new SteppedEnvironment(1, OptionMatrix.environment(options), new SimulatedMachine(1));
             environment.holdTime();
@@ -203,7 +195,7 @@ class PolicyCostTest {
         public String toString() {
             StringBuilder text = new StringBuilder(steps);
             text.append(String.format(Locale.ROOT, "  %-18s %.1f MB%n", name, cost / 1e6));
-            changes.forEach(change -> text.append("    ").append(change).append('\n'));
+            changes.all.forEach(change -> text.append("    ").append(change).append('\n'));
             return text.toString();
         }
 

@@ -1,6 +1,9 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.KeyRange;
+import dev.heartwood.PolicyChange;
+import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.engine.auto.LoanPolicy;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.MemoryPool;
@@ -12,6 +15,7 @@ import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /**
  * Lends memory that memtables have no use for to the record cache, while some store decides by itself, and has it back as soon as they
@@ -33,12 +37,6 @@ final class MemtableLoan {
 
     private static final int SHORT = 4;
 
-    /** A store that decides by itself. */
-    interface Member {
-        /** Called when memory was lent, or all of it is given back. */
-        void lent(String from, String to, String reason);
-    }
-
     /** What all stores do. */
     interface Load {
         /** Bytes of keys and values given to those that are open. */
@@ -55,12 +53,14 @@ final class MemtableLoan {
     private final long leftBytes;
     private final long memtableBytes;
     private final Load load;
-    private final List<Member> members = new CopyOnWriteArrayList<>();
+    private final List<Consumer<PolicyChange>> members = new CopyOnWriteArrayList<>();
     private final AtomicBoolean givingBack = new AtomicBoolean();
-    /** Whether somebody found no memory while some was lent, for what gives back and for the next look. */
+    /** Whether who gives back next is to give back everything. */
     private final AtomicBoolean isAllWanted = new AtomicBoolean();
 
+    /** Whether somebody found no memory while some was lent, since the last look. */
     private final AtomicBoolean wasRefused = new AtomicBoolean();
+
     // Guarded by the monitor.
     private LoanPolicy policy;
     private long bytesWrittenThen;
@@ -90,7 +90,8 @@ final class MemtableLoan {
         return records.bytesBorrowed() > 0;
     }
 
-    synchronized void join(Member member) {
+    /** A store begins to decide by itself; it is told when memory is lent, and when all of it is given back. */
+    synchronized void join(Consumer<PolicyChange> member) {
         members.add(member);
         if (members.size() == 1) {
             policy = new LoanPolicy(memtableBytes);
@@ -99,8 +100,8 @@ final class MemtableLoan {
         }
     }
 
-    /** The last to leave has everything given back. */
-    synchronized void leave(Member member) {
+    /** A store no longer decides by itself, if it did; the last to leave has everything given back. */
+    synchronized void leave(Consumer<PolicyChange> member) {
         members.remove(member);
         if (members.isEmpty()) {
             giveBackAll();
@@ -147,11 +148,12 @@ final class MemtableLoan {
         if (bytes > 0 == bytesTold > 0) {
             return;
         }
-        String reason = String.format(Locale.ROOT, "%.1f MB are written a second", written / 1e6);
         String from = new ByteSize(bytesTold).toString();
         String to = new ByteSize(bytes).toString();
+        String reason = String.format(Locale.ROOT, "%.1f MB are written a second", written / 1e6);
+        PolicyChange change = new PolicyChange(Part.LENT_MEMORY, KeyRange.all(), from, to, reason);
         bytesTold = bytes;
-        members.forEach(member -> member.lent(from, to, reason));
+        members.forEach(member -> member.accept(change));
     }
 
     private long free() {

@@ -17,6 +17,7 @@ import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.engine.trunk.TrunkPolicies;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Holds what a store was tuned to, and, where that leaves it to the store, takes a sample of its counters in each interval and carries out
@@ -52,7 +53,7 @@ final class Tuner {
     private final Listening listening;
     private final Gauges gauges;
     private final MemtableLoan loan;
-    private final MemtableLoan.Member borrower = this::tellLent;
+    private final Consumer<PolicyChange> told = this::tell;
     private final long memtableBytes;
     private StoreTuning tuning;
     /** Null unless the store decides by itself. */
@@ -108,7 +109,7 @@ final class Tuner {
             background.tuneDistance(wanted.checkpointDistance());
         }
         if (isOther) {
-            loan.leave(borrower);
+            loan.leave(told);
             auto = null;
             forgetNodes();
             trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
@@ -131,13 +132,12 @@ final class Tuner {
         if (tuning.policy() == CompactionPolicyKind.AUTO) {
             auto = new AutoPolicy(tuning.checkpointDistance(), memtableBytes);
             gauges.restart();
-            loan.join(borrower);
+            loan.join(told);
             later();
         }
     }
 
-    private void tellLent(String from, String to, String reason) {
-        PolicyChange change = new PolicyChange(PolicyChange.Part.LENT_MEMORY, KeyRange.all(), from, to, reason);
+    private void tell(PolicyChange change) {
         listening.tell(listener -> listener.policyChange(change));
     }
 
@@ -183,8 +183,7 @@ final class Tuner {
             case CHECKPOINT_DISTANCE -> background.tuneDistance(decision.distance());
         }
         KeyRange range = range(decision.span());
-        listening.tell(listener -> listener.policyChange(
-                new PolicyChange(decision.part(), range, decision.from(), decision.to(), decision.reason())));
+        tell(new PolicyChange(decision.part(), range, decision.from(), decision.to(), decision.reason()));
     }
 
     private void apply(Decision decision, Heights heights) {
@@ -213,6 +212,6 @@ final class Tuner {
     /** Stops; waits for the step under way. */
     synchronized void close() {
         closed = true;
-        loan.leave(borrower);
+        loan.leave(told);
     }
 }
