@@ -33,6 +33,7 @@ final class StateTable implements TableReader, AutoCloseable {
      * streamTime          volatile              volatile              the table's lock
      * ownEntries          volatile              volatile              the table's lock
      * ahead               -                     -                     the table's lock
+     * committedHere       -                     -                     the table's lock
      * position            -                     -                     its own monitor, as Kafka Streams does
      *
      * Lock order: the table's lock, then the position's monitor or an iterator's lock.
@@ -55,10 +56,16 @@ final class StateTable implements TableReader, AutoCloseable {
     private volatile long writtenBytes;
     private volatile long streamTime;
     private volatile long ownEntries;
-    private final boolean openedAhead;
+    private final long foundUpTo;
     private boolean ahead;
+    /** Whether a commit since the table was opened stands for what was found in it. */
+    private boolean committedHere;
 
-    /** What {@link TableOpener} found and made. */
+    /**
+     * What {@link TableOpener} found and made.
+     *
+     * @param foundUpTo no data that was found has a timestamp after this; where keys have no time, any number
+     */
     record Parts(
             String name,
             KeyValueStore store,
@@ -67,6 +74,7 @@ final class StateTable implements TableReader, AutoCloseable {
             CommitMode mode,
             CommitState committed,
             boolean isAhead,
+            long foundUpTo,
             Supplier<UndoneKeys> undoneKeys,
             Consumer<StateTable> afterClose) {}
 
@@ -78,8 +86,8 @@ final class StateTable implements TableReader, AutoCloseable {
         mode = parts.mode();
         committed = parts.committed();
         afterClose = parts.afterClose();
-        openedAhead = parts.isAhead();
-        ahead = openedAhead;
+        foundUpTo = parts.foundUpTo();
+        ahead = parts.isAhead();
         ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
@@ -113,9 +121,9 @@ final class StateTable implements TableReader, AutoCloseable {
         return streamTime;
     }
 
-    /** No data has a timestamp after this; {@link Long#MAX_VALUE} while a killed process may have left data of an unknown one. */
+    /** No data has a timestamp after this, also where a killed process left data that no commit knows of. */
     long dataUpTo() {
-        return openedAhead ? Long.MAX_VALUE : streamTime;
+        return Math.max(foundUpTo, streamTime);
     }
 
     /** Raises the largest timestamp seen. Belongs to the writer. */
@@ -223,6 +231,7 @@ final class StateTable implements TableReader, AutoCloseable {
                 throw e;
             }
             writtenBytes = 0;
+            committedHere = true;
             filter.committed(next.epoch());
             if (undo != null) {
                 undo.begin(next.epoch());
@@ -324,7 +333,7 @@ final class StateTable implements TableReader, AutoCloseable {
             try {
                 closeReaders();
                 bulk.end(this::commitRecord);
-                if (ahead && writtenBytes == 0) {
+                if (ahead && committedHere && writtenBytes == 0) {
                     store.delete(TableKeys.AHEAD);
                 }
             } catch (StoreException e) {

@@ -1,5 +1,6 @@
 package dev.heartwood.kafka;
 
+import dev.heartwood.KeyRange;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -26,6 +27,9 @@ final class TableKeys {
     static final byte[] SHAPE = meta("S");
     static final byte[] COMMIT = meta("C");
     static final byte[] AHEAD = meta("D");
+
+    /** All of the data. */
+    static final KeyRange ALL_DATA = KeyRange.between(new byte[] {DATA}, new byte[] {UNDO});
 
     private TableKeys() {}
 

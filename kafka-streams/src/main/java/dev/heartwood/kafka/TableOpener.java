@@ -1,5 +1,6 @@
 package dev.heartwood.kafka;
 
+import dev.heartwood.Cursor;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
@@ -100,12 +101,22 @@ final class TableOpener {
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, found, filter, mode, committed, isAhead, shared::undoneKeys, closed -> {
+                name, store, found, filter, mode, committed, isAhead, dataUpTo(store, found), shared::undoneKeys, closed -> {
             metrics.remove();
             shared.release();
         }));
         metrics.add(table);
         return table;
+    }
+
+    /** The end of the last time segment that has data: what a killed process wrote may be later than the last commit knows. */
+    private static long dataUpTo(KeyValueStore store, TableShape shape) {
+        if (shape.segmentMillis() == 0) {
+            return -1;
+        }
+        try (Cursor data = store.cursor(TableKeys.ALL_DATA)) {
+            return data.last() ? (SegmentKeys.segment(data.key()) + 1) * shape.segmentMillis() - 1 : -1;
+        }
     }
 
     private TableShape shape(KeyValueStore store) {

@@ -18,7 +18,8 @@
  *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
  *       (records that a restore wrote on top are committed too, and are restored again). A table is rolled back before anybody
  *       reads it.
- *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order.
+ *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
+ *       later commit. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.
  * </ol>

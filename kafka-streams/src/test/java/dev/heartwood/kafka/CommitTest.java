@@ -141,16 +141,27 @@ class CommitTest {
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
         store.put(new Windowed<>(key, new SessionWindow(50_000, 50_001)), new byte[] {2});
         store.close();
-        store = sessions();
-        int found = 0;
-        try (KeyValueIterator<Windowed<Bytes>, byte[]> sessions = store.findSessions(key, 0, Long.MAX_VALUE)) {
-            while (sessions.hasNext()) {
-                sessions.next();
+        for (int opening = 0; opening < 3; opening++) {
+            // Opened as the first time, after nothing was done, and after a commit that does not know of it either.
+            store = sessions();
+            assertEquals(2, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+            assertEquals(1, count(store.findSessions(key, 45_000, 55_000)));
+            if (opening == 1) {
+                store.commit(Map.of(StoreContext.CHANGELOG, 2L));
+            }
+            store.close();
+        }
+    }
+
+    private static int count(KeyValueIterator<?, ?> iterator) {
+        try (iterator) {
+            int found = 0;
+            while (iterator.hasNext()) {
+                iterator.next();
                 found++;
             }
+            return found;
         }
-        assertEquals(2, found);
-        store.close();
     }
 
     private HeartwoodSessionStore sessions() {
@@ -166,6 +177,8 @@ class CommitTest {
         store.close();
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
         assertEquals(0, SharedEnvironment.openCount(), "nothing stays open");
+        open(Map.of()).close();
+        assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE), "nothing was committed meanwhile");
         store = open(Map.of());
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
         store.close();
