@@ -6,7 +6,9 @@ import java.util.random.RandomGenerator;
 
 /** The keys and values that a random run draws from: all shapes and sizes that have ever confused a tree. Immutable. */
 final class KeySpace {
-    private static final int[] VALUE_EDGES = {0, 1, 15, 127, 128, 1023, 1024, 1025, 4063, 4064, 4095, 4096, 4097, 16384};
+    private static final int[] VALUE_EDGES = {
+        0, 1, 15, 127, 128, 700, 1023, 1024, 1100, 1279, 1280, 1281, 4063, 4064, 4095, 4096, 4097, 16384
+    };
 
     private final byte[][] keys;
     private final int keyBytesMax;
@@ -71,11 +73,16 @@ final class KeySpace {
 
     byte[] value(RandomGenerator random) {
         int fate = random.nextInt(100);
-        int length = fate < 70
-                ? random.nextInt(200)
-                : fate < 85
-                        ? VALUE_EDGES[random.nextInt(VALUE_EDGES.length)]
-                        : fate < 98 ? random.nextInt(5_000) : random.nextInt(valueBytesMax + 1);
+        int length;
+        if (fate < 60) {
+            length = random.nextInt(200);
+        } else if (fate < 70) {
+            length = random.nextInt(200, 1_300);
+        } else if (fate < 85) {
+            length = VALUE_EDGES[random.nextInt(VALUE_EDGES.length)];
+        } else {
+            length = fate < 98 ? random.nextInt(5_000) : random.nextInt(valueBytesMax + 1);
+        }
         byte[] value = new byte[Math.min(length, valueBytesMax)];
         random.nextBytes(value);
         return value;

@@ -5,6 +5,9 @@ package dev.heartwood.engine.base;
  * operation ends.
  */
 public final class FoundEntry {
+    /** The longest value that lies in two pieces. */
+    public static final int ROOM_BYTES = 1280;
+
     /** One of {@link Entries}. */
     public byte kind;
 
@@ -17,6 +20,8 @@ public final class FoundEntry {
     public LargeValues largeValues;
     /** Where in {@link #largeValues} the value begins. */
     public long largePosition;
+    /** Memory of {@link #ROOM_BYTES} bytes where a value in two pieces is put together, as long as the holder is in use; the caller's. */
+    public long room;
     /** Whether a page of it, that of the key or that of the value, had to be read from the device first. */
     public boolean isFromDevice;
 

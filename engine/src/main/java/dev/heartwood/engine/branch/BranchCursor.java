@@ -20,7 +20,7 @@ public final class BranchCursor implements LargeValueCursor {
      * within the range.
      *
      * The key is put together in keyBuffer: the prefix when the leaf is opened, head and rest for each entry. A long key is
-     * gathered in a buffer of its own. The value stays in the leaf.
+     * gathered in a buffer of its own. The value stays in the leaf, unless it goes on in the next one.
      */
     private static final int MEMORY_BYTES = PageLayout.PAGE_BYTES;
     /** Of the memory, what an inline key takes; the rest is for the bounds of the ranges. */
@@ -56,6 +56,8 @@ public final class BranchCursor implements LargeValueCursor {
     private int begin;
     private int limit;
     private int index;
+    /** The entry of the open leaf whose value goes on in the next one, if any. */
+    private int continued = UNKNOWN;
 
     private long keyAddress;
     private int keyLength;
@@ -299,6 +301,7 @@ public final class BranchCursor implements LargeValueCursor {
             if (prefixLength > keyRoom) {
                 ownKeyBuffer(0);
             }
+            continued = KeyedPage.lastContinues(opened) ? count - 1 : UNKNOWN;
             sequenceBase = Memory.getLong(opened + SEQUENCE_BASE);
             Memory.copy(opened + KeyedPage.prefixOffset(count), keyBuffer, prefixLength);
             page = opened;
@@ -341,6 +344,11 @@ public final class BranchCursor implements LargeValueCursor {
             return;
         }
         largeGroup = null;
+        if (index == continued) {
+            valueAddress = 0;
+            valueLength = end - CONTINUATION_LENGTH_BYTES - value + KeyedPage.continuationLength(page, value, end);
+            return;
+        }
         valueAddress = page + value;
         valueLength = end - value;
     }
@@ -400,7 +408,7 @@ public final class BranchCursor implements LargeValueCursor {
 
     @Override
     public long valueAddress() {
-        if (valueAddress == 0 && largeGroup != null) {
+        if (valueAddress == 0) {
             gatherValue();
         }
         return valueLength == 0 ? 0 : valueAddress;
@@ -437,12 +445,24 @@ public final class BranchCursor implements LargeValueCursor {
     private void gatherValue() {
         if (valueBufferBytes < valueLength) {
             freeValueBuffer();
-            long bytes = Math.max(Long.highestOneBit(2L * valueLength - 1), PageLayout.PAGE_BYTES);
+            long bytes = Math.max(Long.highestOneBit(2L * valueLength - 1), VALUE_INLINE_BYTES_MAX);
             valueBuffer = PageStream.allocate(storage.pool(), bytes);
             valueBufferBytes = bytes;
         }
-        largeGroup.read(largePosition, valueBuffer, valueLength);
+        if (largeGroup != null) {
+            largeGroup.read(largePosition, valueBuffer, valueLength);
+        } else {
+            gatherContinued();
+        }
         valueAddress = valueBuffer;
+    }
+
+    private void gatherContinued() {
+        int bounds = KeyedPage.bounds(page, count, index);
+        int value = KeyedPage.tail(KeyedPage.keyField(page, bounds));
+        int rest = KeyedPage.continuationLength(page, value, bounds & 0xffff);
+        Memory.copy(page + value, valueBuffer, valueLength - rest);
+        source.copyContinuation(KeyedPage.nextLeaf(page, branch, leaf), rest, valueBuffer + valueLength - rest);
     }
 
     private void freeValueBuffer() {

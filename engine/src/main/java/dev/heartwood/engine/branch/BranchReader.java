@@ -22,12 +22,19 @@ public final class BranchReader {
     public static boolean find(
             CachedFile file, Branch branch, long key, int keyLength, long snapshot, FoundEntry result) {
         int number = branch.root();
+        boolean continues = false;
         for (int level = branch.shape.levels(); level > 0; level--) {
             long page = file.page(branch.devicePage(number), PageType.BRANCH_INDEX, branch.id);
-            number = child(page, branch, level, KeyedPage.childFor(page, branch, key, keyLength, snapshot));
+            int child = KeyedPage.childFor(page, branch, key, keyLength, snapshot);
+            number = child(page, branch, level, child);
+            continues = level == 1 && KeyedPage.isContinued(page, branch, child, key, keyLength);
         }
         long leaf = branch.devicePage(number);
         boolean isCached = file.isCached(leaf);
+        if (continues && !isCached) {
+            // Both leaves at once.
+            file.prefetch(leaf, 2, PageType.BRANCH_LEAF, branch.id);
+        }
         long page = file.page(leaf, PageType.BRANCH_LEAF, branch.id);
         int count = KeyedPage.count(page);
         int index = KeyedPage.lowerBound(page, branch, key, keyLength, snapshot);
@@ -35,7 +42,7 @@ public final class BranchReader {
             return false;
         }
         int prefixLength = KeyedPage.prefixLength(page, count);
-        if (!hasPrefixAndHead(page, count, index, prefixLength, key, keyLength)) {
+        if (!KeyedPage.hasPrefixAndHead(page, count, index, prefixLength, key, keyLength)) {
             return false;
         }
         int bounds = KeyedPage.bounds(page, count, index);
@@ -43,19 +50,31 @@ public final class BranchReader {
         if (KeyedPage.compareTies(page, branch, bounds, keyField, prefixLength, key, keyLength) != 0) {
             return false;
         }
-        boolean isValueCached = fill(page, branch, bounds, keyField, result);
+        boolean isValueCached = index == count - 1 && KeyedPage.lastContinues(page)
+                ? gather(file, branch, number, page, bounds, keyField, result)
+                : fill(page, branch, bounds, keyField, result);
         result.isFromDevice = !(isCached && isValueCached);
         return true;
     }
 
-    /** Whether the key has the page's prefix and then the head of an entry; the search ended at that entry. */
-    private static boolean hasPrefixAndHead(
-            long page, int count, int index, int prefixLength, long key, int keyLength) {
-        return keyLength >= prefixLength
-                && KeyedPage.headOf(key + prefixLength, keyLength - prefixLength) == KeyedPage.head(page, index)
-                && (index > 0
-                        || prefixLength == 0
-                        || Memory.compare(page + KeyedPage.prefixOffset(count), prefixLength, key, prefixLength) == 0);
+    /** Puts a value together that goes on in the next leaf; returns whether that was cached. */
+    private static boolean gather(
+            CachedFile file, Branch branch, int leaf, long page, int bounds, int keyField, FoundEntry result) {
+        byte kind = kind(page, KeyedPage.meta(page, bounds));
+        long sequence = KeyedPage.sequence(page, bounds, Memory.getLong(page + SEQUENCE_BASE));
+        int value = KeyedPage.valueOffset(page, bounds, keyField);
+        int rest = KeyedPage.continuationLength(page, value, bounds & 0xffff);
+        int here = (bounds & 0xffff) - CONTINUATION_LENGTH_BYTES - value;
+        if (result.room == 0) {
+            throw new IllegalStateException("no room for a value in two pieces");
+        }
+        long nextLeaf = branch.devicePage(KeyedPage.nextLeaf(page, branch, leaf));
+        boolean isCached = file.isCached(nextLeaf);
+        long next = file.page(nextLeaf, PageType.BRANCH_LEAF, branch.id);
+        Memory.copy(page + value, result.room, here);
+        Memory.copy(KeyedPage.continuation(next, rest), result.room + here, rest);
+        result.set(kind, sequence, result.room, here + rest);
+        return isCached;
     }
 
     /** Returns whether nothing of the value was read from the device. */

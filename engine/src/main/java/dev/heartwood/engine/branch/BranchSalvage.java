@@ -141,12 +141,30 @@ public final class BranchSalvage implements AutoCloseable {
     public byte[] value() {
         int at = KeyedPage.valueOffset(page, bounds, KeyedPage.keyField(page, bounds));
         int end = bounds & 0xffff;
+        if (index == count - 1 && KeyedPage.lastContinues(page)) {
+            return continuedValue(at, end);
+        }
         if ((KeyedPage.meta(page, bounds) & VALUE_OVERFLOWS) == 0) {
             return Memory.bytes(page + at, end - at);
         }
         OverflowGroup group = KeyedPage.group(page, at, end, branch);
         byte[] value = new byte[KeyedPage.valueReferenceLength(page, at, group)];
         group.read(KeyedPage.referencePosition(page + at), MemorySegment.ofArray(value), 0, value.length);
+        return value;
+    }
+
+    private byte[] continuedValue(int at, int end) {
+        int rest = KeyedPage.continuationLength(page, at, end);
+        int here = end - CONTINUATION_LENGTH_BYTES - at;
+        byte[] value = new byte[here + rest];
+        Memory.copyTo(page + at, value, 0, here);
+        long nextLeaf = branch.devicePage(KeyedPage.nextLeaf(page, branch, leaf));
+        long next = branch.storage.file().lockShared(nextLeaf, PageType.BRANCH_LEAF, branch.id);
+        try {
+            Memory.copyTo(KeyedPage.continuation(next, rest), value, here, rest);
+        } finally {
+            branch.storage.file().unlockShared(next);
+        }
         return value;
     }
 

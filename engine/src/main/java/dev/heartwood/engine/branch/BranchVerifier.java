@@ -30,6 +30,7 @@ public final class BranchVerifier {
      */
     public record Report(long entries, long pages, List<String> problems) {}
 
+    /** What is on either side of a separator: of its own key, versioned, the entries above {@code sequence} are to the left. */
     private record Bound(byte[] key, boolean versioned, long sequence) {
         /** Whether an entry may be to the right of this bound. Entries equal in key and sequence may be on both sides. */
         boolean allowsRight(byte[] entryKey, long entrySequence) {
@@ -145,8 +146,11 @@ public final class BranchVerifier {
         int bounds = KeyedPage.bounds(page, count, index);
         int meta = KeyedPage.meta(page, bounds);
         byte[] key = key(page, count, index, bounds, false);
-        boolean versioned = (meta & KIND_MASK) == SEPARATOR_VERSIONED;
-        return new Bound(key, versioned, versioned ? KeyedPage.sequence(page, bounds, 0) : 0);
+        return switch (meta & KIND_MASK) {
+            case SEPARATOR -> new Bound(key, false, 0);
+            case SEPARATOR_CONTINUED -> new Bound(key, true, -1);
+            default -> new Bound(key, true, KeyedPage.sequence(page, bounds, 0));
+        };
     }
 
     private byte[] key(long page, int count, int index, int bounds, boolean counted) {
@@ -212,10 +216,30 @@ public final class BranchVerifier {
         tombstones += BranchReader.kind(page, meta) == Entries.DELETE ? 1 : 0;
         int value = KeyedPage.valueOffset(page, bounds, KeyedPage.keyField(page, bounds));
         int length = (bounds & 0xffff) - value;
-        if ((meta & VALUE_OVERFLOWS) != 0) {
+        if (index == KeyedPage.count(page) - 1 && KeyedPage.lastContinues(page)) {
+            length += visitContinuation(number, page, bounds, value) - CONTINUATION_LENGTH_BYTES;
+        } else if ((meta & VALUE_OVERFLOWS) != 0) {
             length = visitLargeValue(page, value, bounds & 0xffff);
         }
         dataBytes += key.length + (long) length;
+    }
+
+    private int visitContinuation(int number, long page, int bounds, int value) {
+        if ((KeyedPage.meta(page, bounds) & (KEY_OVERFLOWS | VALUE_OVERFLOWS)) != 0) {
+            problem(number, "an entry goes on in the next leaf that lies in an overflow group");
+        }
+        int length = KeyedPage.continuationLength(page, value, bounds & 0xffff);
+        long next = lockLeaf(KeyedPage.nextLeaf(page, branch, number));
+        try {
+            KeyedPage.continuation(next, length);
+        } finally {
+            branch.storage.file().unlockShared(next);
+        }
+        return length;
+    }
+
+    private long lockLeaf(int number) {
+        return branch.storage.file().lockShared(branch.devicePage(number), PageType.BRANCH_LEAF, branch.id);
     }
 
     private int visitLargeValue(long page, int value, int end) {

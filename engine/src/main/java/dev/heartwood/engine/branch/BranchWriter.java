@@ -18,6 +18,9 @@ public final class BranchWriter {
      * The last key is kept whole: the separator before a new leaf is the shortest prefix of its first key that is above the key
      * before. When both are versions of one key, the separator is that key with the sequence number of the entry before: what is
      * below it lies to the right, so that a search never has to look into a second leaf.
+     *
+     * Where an entry does not fit into a leaf, its value goes on in the next one if that fills the leaf much better: of records of 1 KiB
+     * a page would hold three, and nearly four so.
      */
     private static final int LAST_KEY_BYTES_MIN = PageLayout.PAGE_BYTES;
 
@@ -38,6 +41,10 @@ public final class BranchWriter {
     private int lastKeyCapacity = LAST_KEY_BYTES_MIN;
     private int lastKeyLength;
     private long lastSequence;
+    /** Of the last entry, if its value goes on in the next leaf. */
+    private int continuedMeta;
+
+    private int continuedLength;
     private byte[] firstKey;
     private int leafPages;
     private long entries;
@@ -159,9 +166,11 @@ public final class BranchWriter {
             keyReferenceLength = REFERENCE_BYTES;
             appendLongKey(key, keyLength);
         }
-        if (!leaf.add(key, inline, sequence, bits, keyReference, keyReferenceLength, tail, tailLength)) {
+        if (!leaf.add(key, inline, sequence, bits, keyReference, keyReferenceLength, tail, tailLength)
+                && !addContinued(key, keyLength, sequence, bits, tail, tailLength)) {
+            boolean continued = leaf.lastContinues();
             closeLeaf();
-            separate(key, keyLength);
+            separate(key, keyLength, continued);
             if (!leaf.add(key, inline, sequence, bits, keyReference, keyReferenceLength, tail, tailLength)) {
                 throw new AssertionError("an entry that an empty page has no room for");
             }
@@ -171,6 +180,32 @@ public final class BranchWriter {
         tombstones += (meta & KIND_MASK) == Entries.DELETE ? 1 : 0;
         dataBytes += keyLength;
         sequenceMax = Math.max(sequenceMax, sequence);
+    }
+
+    /**
+     * Adds an entry that goes on in the next leaf if it may. Versions of one key do not: if the entry has to move ({@link #moveContinued}), its
+     * key alone separates it from those before.
+     */
+    private boolean addContinued(long key, int keyLength, long sequence, int meta, long value, int valueLength) {
+        boolean mayContinue = (meta & (KEY_OVERFLOWS | VALUE_OVERFLOWS)) == 0
+                && (leafPages + 1 & CONTINUED_GROUP_PAGES - 1) != 0
+                && Memory.compare(lastKey, lastKeyLength, key, keyLength) != 0;
+        if (mayContinue && leaf.addContinued(key, keyLength, sequence, meta, value, valueLength)) {
+            continuedMeta = meta;
+            continuedLength = valueLength;
+            return true;
+        }
+        return false;
+    }
+
+    /** Moves the very last entry to a leaf of its own when its value goes on, since there is no next leaf for that. */
+    private void moveContinued() {
+        long value = leaf.removeContinued();
+        closeLeaf();
+        index.add(1, leafPages, lastKey, lastKeyLength, 0, SEPARATOR, 0, 0);
+        if (!leaf.add(lastKey, lastKeyLength, lastSequence, continuedMeta, value, continuedLength, 0, 0)) {
+            throw new AssertionError("an entry that an empty page has no room for");
+        }
     }
 
     private boolean isInOrder(long key, int keyLength, long sequence) {
@@ -196,10 +231,17 @@ public final class BranchWriter {
         }
     }
 
-    /** Adds the leaf that begins with {@code key} to the index; {@code keyReference} is that of the key when it is long. */
-    private void separate(long key, int keyLength) {
+    /**
+     * Adds the leaf that begins with {@code key} to the index; {@code keyReference} is that of the key when it is long. What goes on there
+     * separates itself, so that who looks for it knows that it takes two leaves.
+     */
+    private void separate(long key, int keyLength, boolean continued) {
         int shared = Memory.commonPrefix(lastKey, key, Math.min(lastKeyLength, keyLength));
         boolean sameKey = shared == lastKeyLength && shared == keyLength;
+        if (continued && !sameKey) {
+            index.add(1, leafPages, lastKey, lastKeyLength, 0, SEPARATOR_CONTINUED, 0, 0);
+            return;
+        }
         int length = sameKey ? keyLength : shared + 1;
         int meta = sameKey ? SEPARATOR_VERSIONED : SEPARATOR;
         long sequence = sameKey ? lastSequence : 0;
@@ -277,6 +319,9 @@ public final class BranchWriter {
         if (entries == 0) {
             abort();
             return null;
+        }
+        if (leaf.lastContinues()) {
+            moveContinued();
         }
         leaf.build(leaves.append(PageType.BRANCH_LEAF), 0, 0);
         leafPages++;

@@ -1,5 +1,7 @@
 package dev.heartwood.engine.branch;
 
+import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 
@@ -18,6 +20,7 @@ final class CachedLeaves implements LeafSource {
     private final Branch branch;
     private long locked;
     private int current = NONE;
+    private int lastLeaf = NONE;
     /** Where the scan began that has come to the current leaf. */
     private int first = NONE;
     /** Up to which leaf was asked, and how many at a time. */
@@ -32,8 +35,9 @@ final class CachedLeaves implements LeafSource {
     }
 
     @Override
-    public long open(int leaf, int lastLeaf) {
+    public long open(int leaf, int lastInRange) {
         leave();
+        lastLeaf = lastInRange;
         if (leaf == current + 1) {
             goOn(leaf, lastLeaf);
         } else {
@@ -58,24 +62,38 @@ final class CachedLeaves implements LeafSource {
     }
 
     @Override
-    public void readAhead(int leaf, int lastLeaf) {
+    public void readAhead(int leaf, int lastInRange) {
         announced = leaf;
-        ask(leaf, leaf + branch.scanLength.leaves(), Math.max(leaf, lastLeaf));
+        ask(leaf, leaf + branch.scanLength.leaves(), Math.max(leaf, lastInRange));
     }
 
-    private void goOn(int leaf, int lastLeaf) {
+    @Override
+    public void copyContinuation(int leaf, int length, long to) {
+        if (isAbsent(leaf)) {
+            goOn(leaf, Math.max(leaf, lastLeaf));
+        }
+        CachedFile file = branch.storage.file();
+        long page = file.lockSharedPatiently(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
+        try {
+            Memory.copy(KeyedPage.continuation(page, length), to, length);
+        } finally {
+            file.unlockShared(page);
+        }
+    }
+
+    private void goOn(int leaf, int lastInRange) {
         int askAgainAt = askedTo - (asked < LONG_READ_PAGES ? 1 : asked / 2);
         if (leaf >= askAgainAt) {
             int taken = leaf - first;
             int from = Math.max(askedTo, leaf);
             int to = from + Math.clamp(taken, branch.scanLength.leaves(), READ_PAGES_MAX);
-            ask(from, taken < PageLayout.EXTENT_PAGES ? to : to & -PageLayout.EXTENT_PAGES, lastLeaf);
+            ask(from, taken < PageLayout.EXTENT_PAGES ? to : to & -PageLayout.EXTENT_PAGES, lastInRange);
         }
     }
 
     /** Has leaves up to {@code to} read, with a request for each extent that they lie in. */
-    private void ask(int from, int to, int lastLeaf) {
-        int end = Math.min(to, lastLeaf + 1);
+    private void ask(int from, int to, int lastInRange) {
+        int end = Math.min(to, lastInRange + 1);
         int begun = from;
         boolean isBusy = false;
         while (begun < end && !isBusy) {

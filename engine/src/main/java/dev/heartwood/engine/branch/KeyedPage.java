@@ -129,6 +129,43 @@ final class KeyedPage {
         return at;
     }
 
+    /** Whether the value of the last entry of a leaf goes on in the next leaf. */
+    static boolean lastContinues(long page) {
+        int more = Memory.getUnsignedByte(page + MORE);
+        if (more > 1) {
+            throw corrupt(page, "a last value that goes on or does not", "the number " + more);
+        }
+        return more != 0;
+    }
+
+    /** How many bytes of a value come in the next leaf, of an entry that ends at {@code end}; its own end before that. */
+    static int continuationLength(long page, int valueOffset, int end) {
+        requireWithin(page, valueOffset + CONTINUATION_LENGTH_BYTES, end);
+        int length = Memory.getUnsignedShort(page + end - CONTINUATION_LENGTH_BYTES);
+        if (length == 0 || length + end - CONTINUATION_LENGTH_BYTES - valueOffset > VALUE_INLINE_BYTES_MAX) {
+            throw corrupt(page, "the rest of a value of at most " + VALUE_INLINE_BYTES_MAX + " bytes", length + " bytes");
+        }
+        return length;
+    }
+
+    /** The number of the leaf in which the last value of leaf {@code number} goes on. */
+    static int nextLeaf(long page, Branch branch, int number) {
+        int next = number + 1;
+        if (next >= branch.leafPages() || (next & CONTINUED_GROUP_PAGES - 1) == 0) {
+            throw corrupt(page, "a leaf whose last value ends there", "one that goes on in leaf " + next);
+        }
+        return next;
+    }
+
+    /** Where in a leaf the last {@code length} bytes of the value begin that goes on there. */
+    static long continuation(long page, int length) {
+        int end = Memory.getUnsignedShort(page + END);
+        if (end > PageLayout.PAGE_BYTES - length) {
+            throw corrupt(page, "entries that leave " + length + " bytes to the value before", "their end at " + end);
+        }
+        return page + PageLayout.PAGE_BYTES - length;
+    }
+
     /** The group that a reference names, which holds what it refers to. */
     static OverflowGroup group(long page, int offset, int end, Branch branch) {
         requireWithin(page, offset + REFERENCE_BYTES, end);
@@ -276,9 +313,38 @@ final class KeyedPage {
         if (level(page) == 0) {
             return sequence(page, bounds, Memory.getLong(page + SEQUENCE_BASE)) > snapshot;
         }
-        return (meta(page, bounds) & KIND_MASK) == SEPARATOR
-                ? equalSeparatorIsBefore
-                : sequence(page, bounds, 0) > snapshot;
+        return switch (meta(page, bounds) & KIND_MASK) {
+            case SEPARATOR -> equalSeparatorIsBefore;
+            case SEPARATOR_CONTINUED -> false;
+            default -> sequence(page, bounds, 0) > snapshot;
+        };
+    }
+
+    /**
+     * Whether the entry of a key is known to go on in the leaf behind {@code child}, where a search for it in an index page of level 1 ended. It
+     * may do so unknown.
+     */
+    static boolean isContinued(long page, Branch branch, int child, long key, int keyLength) {
+        int count = count(page);
+        if (child == count) {
+            return false;
+        }
+        int bounds = bounds(page, count, child);
+        if ((meta(page, bounds) & KIND_MASK) != SEPARATOR_CONTINUED) {
+            return false;
+        }
+        int prefixLength = prefixLength(page, count);
+        return hasPrefixAndHead(page, count, child, prefixLength, key, keyLength)
+                && compareTies(page, branch, bounds, keyField(page, bounds), prefixLength, key, keyLength) == 0;
+    }
+
+    /** Whether a key has the page's prefix and then the head of an entry, the one where the search for it ended. */
+    static boolean hasPrefixAndHead(long page, int count, int index, int prefixLength, long key, int keyLength) {
+        return keyLength >= prefixLength
+                && headOf(key + prefixLength, keyLength - prefixLength) == head(page, index)
+                && (index > 0
+                        || prefixLength == 0
+                        || Memory.compare(page + prefixOffset(count), prefixLength, key, prefixLength) == 0);
     }
 
     /** Compares the key of an entry with one that has the page's prefix and the entry's head. */

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.branch;
 
+import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.page.PageLayout;
 
 /**
@@ -7,9 +8,9 @@ import dev.heartwood.engine.page.PageLayout;
  *
  * <pre>
  *  32      34       36    38      39     40             48          48+4n       48+6n
- *  +-------+--------+-----+-------+------+--------------+-----------+-----------+--------+---------+------
- *  | count | prefix | end | level | zero | base / child | heads 4*n | slots 2*n | prefix | entries | zero
- *  +-------+--------+-----+-------+------+--------------+-----------+-----------+--------+---------+------
+ *  +-------+--------+-----+-------+------+--------------+-----------+-----------+--------+---------+------------
+ *  | count | prefix | end | level | more | base / child | heads 4*n | slots 2*n | prefix | entries | zero, rest
+ *  +-------+--------+-----+-------+------+--------------+-----------+-----------+--------+---------+------------
  * </pre>
  *
  * <p>{@code prefix} is the length of what all keys of the page begin with. A head is the four bytes of a key after that,
@@ -35,15 +36,20 @@ import dev.heartwood.engine.page.PageLayout;
  *
  * <p>A reference is {@code [group u16][position u48][length u32]}: an index into the branch's list of overflow groups, where in
  * the group's bytes it begins, and the length of the whole value or of the whole key, of which the entry has the first {@value
- * #LONG_KEY_INLINE_BYTES} bytes; the prefix ends at least four bytes before those do. The kind of a separator is {@link #SEPARATOR} or {@link #SEPARATOR_VERSIONED}.
+ * #LONG_KEY_INLINE_BYTES} bytes. The prefix ends at least four bytes before those do. The kind of a separator is {@link #SEPARATOR}, {@link
+ * #SEPARATOR_VERSIONED} or {@link #SEPARATOR_CONTINUED}.
+ *
+ * <p>The last value of a leaf may go on in the next leaf: {@code more} is 1 then, else 0, and the entry ends with how many of its bytes
+ * come there ({@code u16}). They are the last bytes of that page. No value goes on in a leaf whose number in the branch is a multiple of {@value
+ * #CONTINUED_GROUP_PAGES}, so both lie in one extent.
  */
 final class KeyedPageLayout {
     static final int COUNT = PageLayout.BODY;
     static final int PREFIX_LENGTH = COUNT + 2;
     static final int END = PREFIX_LENGTH + 2;
     static final int LEVEL = END + 2;
-    static final int ZERO = LEVEL + 1;
-    static final int SEQUENCE_BASE = ZERO + 1;
+    static final int MORE = LEVEL + 1;
+    static final int SEQUENCE_BASE = MORE + 1;
     static final int FIRST_CHILD = SEQUENCE_BASE;
     static final int HEADS = SEQUENCE_BASE + 8;
 
@@ -65,6 +71,8 @@ final class KeyedPageLayout {
     static final int SEPARATOR = 1;
     /** The versions of the separator's key below its sequence number lie to the right. */
     static final int SEPARATOR_VERSIONED = 2;
+    /** Every version of the separator's key lies to the left, and its value goes on to the right. */
+    static final int SEPARATOR_CONTINUED = 3;
 
     static final int REFERENCE_BYTES = 12;
     static final int REFERENCE_GROUP = 0;
@@ -73,15 +81,25 @@ final class KeyedPageLayout {
 
     /** The longest key and value held whole in a leaf. */
     static final int KEY_INLINE_BYTES_MAX = 1024;
-    static final int VALUE_INLINE_BYTES_MAX = 1024;
+    static final int VALUE_INLINE_BYTES_MAX = 1280;
     /** What an entry keeps of a longer key. */
     static final int LONG_KEY_INLINE_BYTES = 256;
+
+    /** What an entry ends with whose value goes on in the next leaf. */
+    static final int CONTINUATION_LENGTH_BYTES = 2;
+    /** Of a value that goes on in the next leaf, so many bytes are in the first one at least: less is not worth reading two. */
+    static final int CONTINUED_BYTES_MIN = 256;
+    /** Values go on within so many leaves, a power of two: who reads as many at once seldom has half a value. */
+    static final int CONTINUED_GROUP_PAGES = 8;
 
     static final int LEVELS_MAX = 16;
 
     static {
         int largest = META_BYTES + 8 + 2 + KEY_INLINE_BYTES_MAX + VALUE_INLINE_BYTES_MAX;
-        if (HEADS != 48 || HEADS + HEAD_BYTES + SLOT_BYTES + largest > PageLayout.PAGE_BYTES) {
+        if (VALUE_INLINE_BYTES_MAX > FoundEntry.ROOM_BYTES) {
+            throw new AssertionError("room for values in two pieces");
+        }
+        if (HEADS != 48 || HEADS + HEAD_BYTES + SLOT_BYTES + largest + VALUE_INLINE_BYTES_MAX > PageLayout.PAGE_BYTES) {
             throw new AssertionError("keyed page layout");
         }
     }

@@ -15,6 +15,12 @@ interface LeafSource {
     /** Starts reading an absent leaf, in the range of leaves that ends with {@code lastLeaf}. */
     void readAhead(int leaf, int lastLeaf);
 
+    /**
+     * Copies the end of a value that goes on in {@code leaf}, its last {@code length} bytes, to {@code to}; the leaf before is open and stays
+     * so.
+     */
+    void copyContinuation(int leaf, int length, long to);
+
     /** Gives up everything. Idempotent. */
     void close();
 }

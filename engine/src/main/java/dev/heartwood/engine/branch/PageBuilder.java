@@ -14,6 +14,9 @@ final class PageBuilder {
      * whole. What is staged is thus never more than the finished page holds.
      *
      * contentBytes is exact for the present prefix and base; when an entry would change either, the sum is made anew.
+     *
+     * An entry whose value goes on in the next page is staged whole and can be taken out again. The rest of its value moves to where it
+     * waits for the next page when this one is laid out.
      */
     private static final int STAGING_BYTES = 2 * PageLayout.PAGE_BYTES;
 
@@ -24,6 +27,7 @@ final class PageBuilder {
     private final long staging;
     private final long first;
     private final long scratch;
+    private final long carried;
     private final int[] stagedAt = new int[ENTRIES_MAX];
     private final int[] keyLengths = new int[ENTRIES_MAX];
     private final int[] stagedPrefixes = new int[ENTRIES_MAX];
@@ -35,11 +39,21 @@ final class PageBuilder {
     private int prefixLength;
     private int contentBytes;
     private long base;
+    /** How much of the last entry's value goes on in the next page, and of the page before's in this one. */
+    private int continuationBytes;
+
+    private int carriedBytes;
+    /** What the page becomes with the entry that {@link #room} was asked for. */
+    private int nextPrefixLength;
+
+    private int nextContentBytes;
+    private long nextBase;
 
     private PageBuilder(long memory, boolean countsSequencesFromBase) {
         this.staging = memory;
         this.first = memory + STAGING_BYTES;
-        this.scratch = first + 2 * KEY_INLINE_BYTES_MAX;
+        this.scratch = first + KEY_INLINE_BYTES_MAX;
+        this.carried = memory + MEMORY_BYTES - VALUE_INLINE_BYTES_MAX;
         this.countsSequencesFromBase = countsSequencesFromBase;
         clear();
     }
@@ -58,12 +72,14 @@ final class PageBuilder {
         return count;
     }
 
-    void clear() {
+    private void clear() {
         count = 0;
         stagedBytes = 0;
         prefixLength = 0;
         contentBytes = 0;
         base = countsSequencesFromBase ? Long.MAX_VALUE : 0;
+        carriedBytes = continuationBytes;
+        continuationBytes = 0;
     }
 
     /**
@@ -73,26 +89,10 @@ final class PageBuilder {
      * @param a what follows the key in the entry: {@code aLength} bytes here, then {@code bLength} at {@code b}
      */
     boolean add(long key, int keyLength, long sequence, int meta, long a, int aLength, long b, int bLength) {
-        if (count == ENTRIES_MAX) {
-            return false;
-        }
         int tailLength = aLength + bLength;
-        // The head of a long key has to be its own bytes, not padding for what the entry has not.
-        int prefixMax = (meta & KEY_OVERFLOWS) == 0 ? keyLength : keyLength - HEAD_BYTES;
-        int newPrefix = count == 0 ? prefixMax : Memory.commonPrefix(first, key, Math.min(prefixLength, prefixMax));
-        long newBase = countsSequencesFromBase && sequence != 0 ? Math.min(base, sequence) : base;
-        int content = contentBytes;
-        if (newPrefix != prefixLength || newBase != base) {
-            content = contentBytes(newPrefix, newBase);
-        }
-        content += entryBytes(keyLength - newPrefix, sequence, newBase, tailLength);
-        int pageBytes = prefixOffset(count + 1) + newPrefix + content;
-        if (pageBytes > PageLayout.PAGE_BYTES) {
+        if (room(key, keyLength, sequence, meta) < tailLength) {
             return false;
         }
-        prefixLength = newPrefix;
-        base = newBase;
-        contentBytes = content;
         stage(key, keyLength, sequence, meta, tailLength);
         if (aLength > 0) {
             Memory.copy(a, staging + stagedBytes, aLength);
@@ -105,7 +105,57 @@ final class PageBuilder {
         return true;
     }
 
+    /**
+     * Adds an entry that has no room, as the last one, if enough of its value has: the rest goes on in the next page. Not for long keys.
+     */
+    boolean addContinued(long key, int keyLength, long sequence, int meta, long value, int valueLength) {
+        int room = room(key, keyLength, sequence, meta) - CONTINUATION_LENGTH_BYTES;
+        if (room < CONTINUED_BYTES_MIN) {
+            return false;
+        }
+        stage(key, keyLength, sequence, meta, valueLength);
+        Memory.copy(value, staging + stagedBytes, valueLength);
+        stagedBytes += valueLength;
+        count++;
+        continuationBytes = valueLength - room;
+        return true;
+    }
+
+    /** Whether the last entry was added by {@link #addContinued}; no other fits then. */
+    boolean lastContinues() {
+        return continuationBytes > 0;
+    }
+
+    /** Takes out what {@link #addContinued} added; returns where the value lies until the next entry is added. */
+    long removeContinued() {
+        count--;
+        continuationBytes = 0;
+        contentBytes = contentBytes(prefixLength, base);
+        return staging + stagedBytes - tailLengths[count];
+    }
+
+    /** How many bytes after the key the next entry has room for, below 0 when it has not for the key. */
+    private int room(long key, int keyLength, long sequence, int meta) {
+        if (count == ENTRIES_MAX || continuationBytes > 0) {
+            return -1;
+        }
+        // The head of a long key has to be its own bytes, not padding for what the entry has not.
+        int prefixMax = (meta & KEY_OVERFLOWS) == 0 ? keyLength : keyLength - HEAD_BYTES;
+        nextPrefixLength = count == 0 ? prefixMax : Memory.commonPrefix(first, key, Math.min(prefixLength, prefixMax));
+        nextBase = countsSequencesFromBase && sequence != 0 ? Math.min(base, sequence) : base;
+        int content = contentBytes;
+        if (nextPrefixLength != prefixLength || nextBase != base) {
+            content = contentBytes(nextPrefixLength, nextBase);
+        }
+        nextContentBytes = content + entryBytes(keyLength - nextPrefixLength, sequence, nextBase, 0);
+        return PageLayout.PAGE_BYTES - carriedBytes - prefixOffset(count + 1) - nextPrefixLength - nextContentBytes;
+    }
+
+    /** Takes what {@link #room} said, and the key. */
     private void stage(long key, int keyLength, long sequence, int meta, int tailLength) {
+        prefixLength = nextPrefixLength;
+        base = nextBase;
+        contentBytes = nextContentBytes + tailLength;
         stagedAt[count] = stagedBytes;
         keyLengths[count] = keyLength;
         stagedPrefixes[count] = count == 0 ? keyLength : prefixLength;
@@ -150,7 +200,7 @@ final class PageBuilder {
         Memory.putShort(page + COUNT, count);
         Memory.putShort(page + PREFIX_LENGTH, prefixLength);
         Memory.putByte(page + LEVEL, level);
-        Memory.putByte(page + ZERO, 0);
+        Memory.putByte(page + MORE, continuationBytes > 0 ? 1 : 0);
         Memory.putLong(page + SEQUENCE_BASE, level == 0 ? (base == Long.MAX_VALUE ? 0 : base) : firstChild);
         long heads = page + HEADS;
         long slots = heads + HEAD_BYTES * (long) count;
@@ -162,7 +212,14 @@ final class PageBuilder {
             at = buildEntry(page, heads, i, at);
         }
         Memory.putShort(page + END, at);
-        Memory.fill(page + at, PageLayout.PAGE_BYTES - at, 0);
+        int rest = PageLayout.PAGE_BYTES - carriedBytes;
+        Memory.fill(page + at, rest - at, 0);
+        if (carriedBytes > 0) {
+            Memory.copy(carried, page + rest, carriedBytes);
+        }
+        if (continuationBytes > 0) {
+            Memory.copy(staging + stagedBytes - continuationBytes, carried, continuationBytes);
+        }
         clear();
     }
 
@@ -198,9 +255,15 @@ final class PageBuilder {
             KeyCopy.copy(key + HEAD_BYTES, page + at, rest);
             at += rest;
         }
-        if (tailLengths[i] > 0) {
-            Memory.copy(staging + stagedAt[i] + stagedKeyLength, page + at, tailLengths[i]);
-            at += tailLengths[i];
+        boolean continues = continuationBytes > 0 && i == count - 1;
+        int tailLength = tailLengths[i] - (continues ? continuationBytes : 0);
+        if (tailLength > 0) {
+            Memory.copy(staging + stagedAt[i] + stagedKeyLength, page + at, tailLength);
+            at += tailLength;
+        }
+        if (continues) {
+            Memory.putShort(page + at, continuationBytes);
+            at += CONTINUATION_LENGTH_BYTES;
         }
         return at;
     }

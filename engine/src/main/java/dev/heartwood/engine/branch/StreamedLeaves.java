@@ -3,6 +3,8 @@ package dev.heartwood.engine.branch;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.cache.ExtentReader;
 import dev.heartwood.engine.device.IoQueue;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 
@@ -64,6 +66,23 @@ final class StreamedLeaves implements LeafSource {
     /** Reads nothing: the leaf comes with its chunk when it is opened. */
     @Override
     public void readAhead(int leaf, int lastLeaf) {}
+
+    @Override
+    public void copyContinuation(int leaf, int length, long to) {
+        if (!isAbsent(leaf)) {
+            Memory.copy(KeyedPage.continuation(buffer + ((long) (leaf - first) << PageLayout.PAGE_SHIFT), length), to, length);
+            return;
+        }
+        // Behind the end of the range, or of a chunk when memory is short.
+        MemoryPool pool = branch.storage.mergePool();
+        long page = PageStream.allocate(pool, PageLayout.PAGE_BYTES);
+        try {
+            branch.storage.file().readExtent(devicePage(leaf), 1, page, PageType.BRANCH_LEAF, branch.id);
+            Memory.copy(KeyedPage.continuation(page, length), to, length);
+        } finally {
+            pool.free(page, PageLayout.PAGE_BYTES);
+        }
+    }
 
     private void turnTo(int leaf, int lastLeaf) {
         if (request != NO_REQUEST) {

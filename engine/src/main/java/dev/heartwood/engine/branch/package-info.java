@@ -21,7 +21,12 @@
  * and begins an extent. A branch of one leaf has no index page. The layouts are in {@code KeyedPageLayout}, {@code OverflowLayout}
  * and {@code BranchCodec}.
  *
- * <p>Large values: a value over 1024 bytes lies in an overflow group, and the entry refers to it by group, position and length. A
+ * <p>Values in two pieces: where the last entry of a leaf has room for a part of its value only, the rest goes on in the next leaf ({@code
+ * PageBuilder.addContinued}), so that records of 1 KiB do not leave a quarter of each page empty. The leaf says so, and the separator behind it
+ * is that entry's own key, so that a point search knows from the index which entries take two leaves, and reads both at once. It puts the
+ * pieces together in the caller's memory ({@code FoundEntry.room}), a cursor in a buffer of its own.
+ *
+ * <p>Large values: a value over 1280 bytes lies in an overflow group, and the entry refers to it by group, position and length. A
  * key over 1024 bytes keeps its first 256 bytes in the entry and the rest in the group. A merge passes references on, so that
  * large values are not rewritten; a group of which less than half is still referred to is copied from instead, and goes when the
  * last branch that refers to it goes. A merge may also copy all of them, in the order of keys ({@code BranchWriter.gatherLargeValues}):
@@ -47,7 +52,7 @@
  * <p>Shared fields: {@code Branch.references}, {@code OverflowGroup.references} and {@code OverflowGroup.referencedBytes} are atomic
  * counters; everything else in the two is final. All other classes belong to one thread. No locks are held here but the shared
  * page locks of the cache, at most one page of each cursor at a time, and no page is locked while a leaf of the same cursor is,
- * other than overflow and index pages for the length of one read.
+ * other than overflow and index pages, and the next leaf where a value goes on there, for the length of one read.
  *
  * <p>Differences from the paper: common prefixes are stored once per page and searches count key heads; large values are shared
  * by reference between branches; a branch's extents are listed in its descriptor, so that freeing it reads no page; children of

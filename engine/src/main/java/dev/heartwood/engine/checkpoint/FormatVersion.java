@@ -12,10 +12,16 @@ public enum FormatVersion {
      * Trunk images of version 2, which say under which policy a node is. A store of version 1 becomes one of version 2 when it is opened;
      * its nodes without a policy go with the store's.
      */
-    V2(2);
+    V2(2),
+
+    /**
+     * The last value of a leaf may go on in the next leaf. A store of an older version becomes one of version 3 when it is opened; its leaves
+     * are as they were.
+     */
+    V3(3);
 
     /** The version that is written. */
-    public static final FormatVersion CURRENT = V2;
+    public static final FormatVersion CURRENT = V3;
 
     private final int number;
 

@@ -96,6 +96,12 @@ final class EngineStore implements KeyValueStore {
         requireOpen();
     }
 
+    /** As {@link #require} for a key to be looked up. */
+    private void requireForRead(Operation operation, int keyBytes) {
+        operation.requireForRead(keyBytes);
+        requireOpen();
+    }
+
     /** The merge operator for stored keys, or null. */
     MergeOperator mergeOperator() {
         return read.operator();
@@ -229,7 +235,7 @@ final class EngineStore implements KeyValueStore {
             if (isTooLong(key.length)) {
                 return null;
             }
-            require(operation, key.length);
+            requireForRead(operation, key.length);
             long keyAddress = storedKey(operation, key);
             return reads.get(operation, null, keyAddress, key.length);
         } finally {
@@ -255,7 +261,7 @@ final class EngineStore implements KeyValueStore {
                 return null;
             }
             int length = (int) key.byteSize();
-            require(operation, length);
+            requireForRead(operation, length);
             long keyAddress = storedKey(operation, key);
             return reads.get(operation, state, keyAddress, length);
         } finally {
@@ -271,7 +277,7 @@ final class EngineStore implements KeyValueStore {
                 return -1;
             }
             int length = (int) key.byteSize();
-            require(operation, length);
+            requireForRead(operation, length);
             long keyAddress = storedKey(operation, key);
             return reads.get(operation, state, keyAddress, length, destination);
         } finally {
@@ -305,7 +311,7 @@ final class EngineStore implements KeyValueStore {
                 return null;
             }
             int length = (int) key.byteSize();
-            require(operation, length);
+            requireForRead(operation, length);
             long keyAddress = storedKey(operation, key);
             return reads.get(operation, null, keyAddress, length, arena);
         } finally {

@@ -35,6 +35,7 @@ final class Operation {
     void begin(int enteredSlot) {
         slot = enteredSlot;
         scratchUsed = 0;
+        found.room = 0;
     }
 
     /** Ends the call: gives spilled memory back and leaves the epoch. */
@@ -95,6 +96,12 @@ final class Operation {
         } else if (scratch == 0) {
             scratch = allocate(SCRATCH_BYTES);
         }
+    }
+
+    /** As {@link #require} for a key to be looked up, with room for a value in two pieces. */
+    void requireForRead(long keyBytes) {
+        require(keyBytes + FoundEntry.ROOM_BYTES);
+        found.room = reserve(FoundEntry.ROOM_BYTES);
     }
 
     private long allocate(long bytes) {

@@ -105,6 +105,7 @@ final class BranchFixture implements AutoCloseable {
 
     private Entry findInEpoch(Branch branch, byte[] key, long snapshot) {
         FoundEntry found = new FoundEntry();
+        found.room = scratch + SCRATCH_BYTES - FoundEntry.ROOM_BYTES;
         if (!BranchReader.find(file, branch, key(key), key.length, snapshot, found)) {
             return null;
         }

@@ -51,7 +51,7 @@ class BranchLayoutTest {
                 entry("abcdefgh", 0, Entries.DELETE, ""),
                 entry("abd", 300, Entries.PUT, "xyz")));
         String expected = "0400" + "0200" + "5d00" // count, prefix length, end
-                + "00" + "00" + "0500000000000000" // level, zero, sequence base
+                + "00" + "00" + "0500000000000000" // level, no value goes on, sequence base
                 + "00000063" + "66656463" + "66656463" + "00000064" // heads: c, cdef, cdef, d, padded, last byte first
                 + "4a00" + "4d00" + "5200" + "5600" // slots
                 + "6162" // prefix
@@ -68,7 +68,7 @@ class BranchLayoutTest {
     void indexBytes() {
         List<Entry> entries = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
-            entries.add(entry("key%02d".formatted(i * 3), 0, Entries.PUT, "x".repeat(900)));
+            entries.add(entry("key%02d".formatted(i * 3), 0, Entries.PUT, "x".repeat(1000)));
         }
         Branch branch = fixture.write(entries);
         assertEquals(new BranchShape(3, 3, 4, 1), branch.shape());
@@ -81,6 +81,28 @@ class BranchLayoutTest {
                 + "01" + "02" // key24, the shortest between key21 and key24
                 + "0000";
         assertEquals(expected, body(branch, 3, PageType.BRANCH_INDEX, 32, expected.length() / 2));
+        branch.release();
+    }
+
+    @Test
+    void bytesOfAValueThatGoesOnInTheNextLeaf() {
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            entries.add(entry("key%d".formatted(i), 0, Entries.PUT, "x".repeat(700) + "y".repeat(150)));
+        }
+        Branch branch = fixture.write(entries);
+        assertEquals(new BranchShape(2, 2, 3, 1), branch.shape());
+        String first = "0500" + "0300" + "0010" // count, prefix length, end: that of the page
+                + "00" + "01" + "0000000000000000"; // level, the last value goes on
+        assertEquals(first, body(branch, 0, PageType.BRANCH_LEAF, 32, first.length() / 2));
+        // Head, slots, prefix; four entries of kind, length of the key, value; the fifth's kind and length.
+        int here = 4096 - (48 + 5 * 6 + 3 + 4 * 852 + 2 + 2);
+        String end = "78".repeat(4) + "%02x%02x".formatted(850 - here & 0xff, 850 - here >> 8);
+        assertEquals(end, body(branch, 0, PageType.BRANCH_LEAF, 4090, 6));
+        String second = "0100" + "0400" + "8e03" + "00" + "00"; // count, prefix length, end
+        assertEquals(second, body(branch, 1, PageType.BRANCH_LEAF, 32, second.length() / 2));
+        String rest = "00" + "78".repeat(700 - here) + "79".repeat(150);
+        assertEquals(rest, body(branch, 1, PageType.BRANCH_LEAF, 4096 - (850 - here) - 1, rest.length() / 2));
         branch.release();
     }
 

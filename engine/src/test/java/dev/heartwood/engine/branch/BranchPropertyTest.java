@@ -46,7 +46,10 @@ class BranchPropertyTest {
             }
             assertEquals(List.of(), BranchVerifier.verify(branch).problems());
             try (BranchCursor cached = BranchCursor.cached(branch, Span.ALL);
-                    BranchCursor streamed = BranchCursor.streaming(branch, List.of(Span.ALL))) {
+                    BranchCursor streamed = BranchCursor.streaming(branch, List.of(Span.ALL));
+                    BranchCursor inSmallPieces =
+                            BranchCursor.streaming(branch, List.of(Span.ALL), 1 << random.nextInt(4), null)) {
+                assertSame(entries, BranchFixture.forward(inSmallPieces), "streamed in small pieces");
                 assertSame(entries, BranchFixture.forward(cached), "forward");
                 assertSame(entries, BranchFixture.backward(cached), "backward");
                 assertSame(entries, BranchFixture.forward(streamed), "streamed");

@@ -76,12 +76,12 @@ class BranchWriterTest {
         List<Entry> entries = new ArrayList<>();
         entries.add(new Entry(new byte[] {1}, 0, Entries.PUT, new byte[1000]));
         for (int i = 0; i < 300; i++) {
-            byte[] key = new byte[700];
+            byte[] key = new byte[900];
             Arrays.fill(key, 0, 200, (byte) 7);
             key[200] = (byte) (i >>> 8);
             key[201] = (byte) i;
             byte[] next = key.clone();
-            next[699] = 1;
+            next[899] = 1;
             entries.add(new Entry(key, 0, Entries.PUT, new byte[1000]));
             entries.add(new Entry(next, 0, Entries.PUT, new byte[1000]));
         }

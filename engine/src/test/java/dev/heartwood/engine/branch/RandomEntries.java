@@ -13,11 +13,14 @@ final class RandomEntries {
     private final SplittableRandom random;
     private final int shape;
     private final byte[] stem;
+    /** Whether values are such that pages have no room for another one, and many go on in the next. */
+    private final boolean filling;
 
     RandomEntries(SplittableRandom random) {
         this.random = random;
         this.shape = random.nextInt(6);
         this.stem = bytes(random.nextInt(shape == 3 ? 1200 : 40));
+        this.filling = random.nextInt(3) == 0;
     }
 
     private byte[] bytes(int length) {
@@ -55,6 +58,9 @@ final class RandomEntries {
     }
 
     private byte[] value() {
+        if (filling && random.nextInt(8) > 0) {
+            return bytes(200 + random.nextInt(KeyedPageLayout.VALUE_INLINE_BYTES_MAX - 199));
+        }
         int kind = random.nextInt(40);
         if (kind == 0) {
             return bytes(1000 + random.nextInt(60));

@@ -145,6 +145,7 @@ final class TrunkFixture implements AutoCloseable {
         int slot = epochs.enter();
         try {
             FoundEntry found = new FoundEntry();
+            found.room = scratch + SCRATCH_BYTES - FoundEntry.ROOM_BYTES;
             long address = load(key);
             long hash = KeyHasher.hash(address, key.length());
             if (!TreeReader.find(storage, trunk, version, hash, address, key.length(), snapshot, found)
