@@ -1,5 +1,7 @@
 package dev.heartwood.engine.base;
 
+import dev.heartwood.engine.os.Memory;
+
 /**
  * Walks entries in order: by key, and the versions of a key from newest to oldest. Stands on an entry or on none. Belongs to one
  * thread at a time.
@@ -51,6 +53,18 @@ public interface EntryCursor extends AutoCloseable {
     long valueAddress();
 
     int valueLength();
+
+    /** Copies the whole value to the beginning of an array that has room for it; never needs memory to put it together. */
+    default void copyValue(byte[] to) {
+        Memory.copyTo(valueAddress(), to, 0, valueLength());
+    }
+
+    /** A copy of the whole value. */
+    default byte[] value() {
+        byte[] copy = new byte[valueLength()];
+        copyValue(copy);
+        return copy;
+    }
 
     @Override
     void close();

@@ -7,6 +7,7 @@ import dev.heartwood.engine.cache.ExtentReader;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
@@ -23,8 +24,10 @@ public final class BranchCursor implements LargeValueCursor {
      * gathered in a buffer of its own. The value stays in the leaf, unless it goes on in the next one.
      */
     private static final int MEMORY_BYTES = PageLayout.PAGE_BYTES;
-    /** Of the memory, what an inline key takes; the rest is for the bounds of the ranges. */
+    /** Of the memory, what an inline key and one value in two pieces take; the rest is for the bounds of the ranges. */
     private static final int KEY_BYTES = KEY_INLINE_BYTES_MAX + HEAD_BYTES;
+
+    private static final int BOUNDS_AT = KEY_BYTES + VALUE_INLINE_BYTES_MAX;
 
     /** The memory that a scan lends to each of its cursors: enough for usual keys. */
     public static final int LENT_BYTES = 512;
@@ -133,7 +136,7 @@ public final class BranchCursor implements LargeValueCursor {
         try {
             if (lent == 0) {
                 memory = PageStream.allocate(branch.storage.pool(), MEMORY_BYTES);
-                located = new LeafRanges(branch, ranges, exact, memory + KEY_BYTES, MEMORY_BYTES - KEY_BYTES);
+                located = new LeafRanges(branch, ranges, exact, memory + BOUNDS_AT, MEMORY_BYTES - BOUNDS_AT);
             } else {
                 located = new LeafRanges(branch, ranges, exact, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
             }
@@ -384,6 +387,7 @@ public final class BranchCursor implements LargeValueCursor {
 
     private void leave() {
         page = 0;
+        valueLength = 0;
     }
 
     @Override
@@ -408,10 +412,29 @@ public final class BranchCursor implements LargeValueCursor {
 
     @Override
     public long valueAddress() {
-        if (valueAddress == 0) {
+        if (valueAddress == 0 && valueLength > 0) {
             gatherValue();
         }
         return valueLength == 0 ? 0 : valueAddress;
+    }
+
+    @Override
+    public void copyValue(byte[] to) {
+        if (largeGroup != null) {
+            largeGroup.readPatiently(largePosition, MemorySegment.ofArray(to), 0, valueLength);
+        } else if (valueAddress != 0) {
+            Memory.copyTo(valueAddress, to, 0, valueLength);
+        } else if (valueLength > 0) {
+            long begin = beginOfContinued();
+            int rest = continuationBytes();
+            Memory.copyTo(begin, to, 0, valueLength - rest);
+            long next = source.openContinuation(KeyedPage.nextLeaf(page, branch, leaf));
+            try {
+                Memory.copyTo(KeyedPage.continuation(next, rest), to, valueLength - rest, rest);
+            } finally {
+                source.closeContinuation(next);
+            }
+        }
     }
 
     @Override
@@ -443,26 +466,44 @@ public final class BranchCursor implements LargeValueCursor {
     }
 
     private void gatherValue() {
+        if (largeGroup == null && memory != 0) {
+            gatherContinued(memory + KEY_BYTES);
+            return;
+        }
         if (valueBufferBytes < valueLength) {
             freeValueBuffer();
-            long bytes = Math.max(Long.highestOneBit(2L * valueLength - 1), VALUE_INLINE_BYTES_MAX);
+            long bytes = Math.max(Long.highestOneBit(2L * valueLength - 1), PageLayout.PAGE_BYTES);
             valueBuffer = PageStream.allocate(storage.pool(), bytes);
             valueBufferBytes = bytes;
         }
-        if (largeGroup != null) {
-            largeGroup.read(largePosition, valueBuffer, valueLength);
+        if (largeGroup == null) {
+            gatherContinued(valueBuffer);
         } else {
-            gatherContinued();
+            largeGroup.read(largePosition, valueBuffer, valueLength);
+            valueAddress = valueBuffer;
         }
-        valueAddress = valueBuffer;
     }
 
-    private void gatherContinued() {
-        int bounds = KeyedPage.bounds(page, count, index);
-        int value = KeyedPage.tail(KeyedPage.keyField(page, bounds));
-        int rest = KeyedPage.continuationLength(page, value, bounds & 0xffff);
-        Memory.copy(page + value, valueBuffer, valueLength - rest);
-        source.copyContinuation(KeyedPage.nextLeaf(page, branch, leaf), rest, valueBuffer + valueLength - rest);
+    private void gatherContinued(long to) {
+        int rest = continuationBytes();
+        Memory.copy(beginOfContinued(), to, valueLength - rest);
+        long next = source.openContinuation(KeyedPage.nextLeaf(page, branch, leaf));
+        try {
+            Memory.copy(KeyedPage.continuation(next, rest), to + valueLength - rest, rest);
+        } finally {
+            source.closeContinuation(next);
+        }
+        valueAddress = to;
+    }
+
+    /** Where the value begins that goes on in the next leaf, and how much of it does; its length was verified when it was loaded. */
+    private long beginOfContinued() {
+        return page + KeyedPage.tail(KeyedPage.keyField(page, KeyedPage.bounds(page, count, index)));
+    }
+
+    private int continuationBytes() {
+        int end = KeyedPage.bounds(page, count, index) & 0xffff;
+        return Memory.getUnsignedShort(page + end - CONTINUATION_LENGTH_BYTES);
     }
 
     private void freeValueBuffer() {

@@ -11,7 +11,20 @@ import dev.heartwood.engine.page.PageType;
 
 /** Point search in a branch. Thread-safe; allocates nothing. */
 public final class BranchReader {
+    /** Beside the number of a leaf, which is never negative. */
+    private static final int CONTINUES = 1 << 31;
+
+    private static final int LEAF_MASK = ~CONTINUES;
+
     private BranchReader() {}
+
+    /** What {@link #findCached} came to. */
+    public enum Answer {
+        FOUND,
+        ABSENT,
+        /** The leaf would have to be read. */
+        UNKNOWN
+    }
 
     /**
      * Finds the newest entry of a key that a snapshot sees; inside an epoch, which keeps the value readable. A large value is not
@@ -21,21 +34,50 @@ public final class BranchReader {
      */
     public static boolean find(
             CachedFile file, Branch branch, long key, int keyLength, long snapshot, FoundEntry result) {
+        int number = leafFor(file, branch, key, keyLength, snapshot);
+        long leaf = branch.devicePage(number & LEAF_MASK);
+        boolean isCached = file.isCached(leaf);
+        if (number < 0 && !isCached) {
+            file.bringPair(leaf, PageType.BRANCH_LEAF, branch.id);
+        }
+        return findInLeaf(file, branch, number & LEAF_MASK, isCached, key, keyLength, snapshot, result);
+    }
+
+    /** As {@link #find}, if the leaf where the key would be is cached. */
+    public static Answer findCached(
+            CachedFile file, Branch branch, long key, int keyLength, long snapshot, FoundEntry result) {
+        int number = leafFor(file, branch, key, keyLength, snapshot) & LEAF_MASK;
+        if (!file.isCached(branch.devicePage(number))) {
+            return Answer.UNKNOWN;
+        }
+        return findInLeaf(file, branch, number, true, key, keyLength, snapshot, result) ? Answer.FOUND : Answer.ABSENT;
+    }
+
+    /** The leaf where a key's newest entry would be, with {@link #CONTINUES} if the index knows that it goes on in the next. */
+    private static int leafFor(CachedFile file, Branch branch, long key, int keyLength, long snapshot) {
         int number = branch.root();
-        boolean continues = false;
+        int continues = 0;
         for (int level = branch.shape.levels(); level > 0; level--) {
             long page = file.page(branch.devicePage(number), PageType.BRANCH_INDEX, branch.id);
             int child = KeyedPage.childFor(page, branch, key, keyLength, snapshot);
             number = child(page, branch, level, child);
-            continues = level == 1 && KeyedPage.isContinued(page, branch, child, key, keyLength);
+            if (level == 1 && KeyedPage.isContinued(page, branch, child, key, keyLength)) {
+                continues = CONTINUES;
+            }
         }
-        long leaf = branch.devicePage(number);
-        boolean isCached = file.isCached(leaf);
-        if (continues && !isCached) {
-            // Both leaves at once.
-            file.prefetch(leaf, 2, PageType.BRANCH_LEAF, branch.id);
-        }
-        long page = file.page(leaf, PageType.BRANCH_LEAF, branch.id);
+        return number | continues;
+    }
+
+    private static boolean findInLeaf(
+            CachedFile file,
+            Branch branch,
+            int number,
+            boolean isCached,
+            long key,
+            int keyLength,
+            long snapshot,
+            FoundEntry result) {
+        long page = file.page(branch.devicePage(number), PageType.BRANCH_LEAF, branch.id);
         int count = KeyedPage.count(page);
         int index = KeyedPage.lowerBound(page, branch, key, keyLength, snapshot);
         if (index == count) {

@@ -1,7 +1,5 @@
 package dev.heartwood.engine.branch;
 
-import dev.heartwood.engine.cache.CachedFile;
-import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 
@@ -20,6 +18,7 @@ final class CachedLeaves implements LeafSource {
     private final Branch branch;
     private long locked;
     private int current = NONE;
+    /** The last leaf of the range that the current one lies in. */
     private int lastLeaf = NONE;
     /** Where the scan began that has come to the current leaf. */
     private int first = NONE;
@@ -68,17 +67,16 @@ final class CachedLeaves implements LeafSource {
     }
 
     @Override
-    public void copyContinuation(int leaf, int length, long to) {
+    public long openContinuation(int leaf) {
         if (isAbsent(leaf)) {
             goOn(leaf, Math.max(leaf, lastLeaf));
         }
-        CachedFile file = branch.storage.file();
-        long page = file.lockSharedPatiently(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
-        try {
-            Memory.copy(KeyedPage.continuation(page, length), to, length);
-        } finally {
-            file.unlockShared(page);
-        }
+        return branch.storage.file().lockSharedPatiently(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
+    }
+
+    @Override
+    public void closeContinuation(long page) {
+        branch.storage.file().unlockShared(page);
     }
 
     private void goOn(int leaf, int lastInRange) {

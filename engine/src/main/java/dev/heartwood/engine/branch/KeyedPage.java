@@ -321,8 +321,8 @@ final class KeyedPage {
     }
 
     /**
-     * Whether the entry of a key is known to go on in the leaf behind {@code child}, where a search for it in an index page of level 1 ended. It
-     * may do so unknown.
+     * Whether an index page of level 1, where a search for a key ended at {@code child}, says that the key's entry goes on in the leaf behind that.
+     * Where it does not say so, the entry may go on all the same.
      */
     static boolean isContinued(long page, Branch branch, int child, long key, int keyLength) {
         int count = count(page);

@@ -18,7 +18,8 @@ import dev.heartwood.engine.page.PageLayout;
  * place of a key within the page's first cache lines. A slot is the offset in the page where an entry begins; it ends where the
  * next one begins, the last one at {@code end}. In a leaf (level 0) the field at 40 is the sequence number from which the
  * entries' own are counted; in an index page of level L it is the number within the branch of the first child, of level L-1; the
- * other children follow it. An index page has one child more than it has entries: child i+1 begins at the separator in entry i.
+ * other children follow it. An index page has one child more than it has entries: child i+1 begins at, or right behind, the
+ * separator in entry i.
  *
  * <p>An entry:
  *
@@ -81,7 +82,7 @@ final class KeyedPageLayout {
 
     /** The longest key and value held whole in a leaf. */
     static final int KEY_INLINE_BYTES_MAX = 1024;
-    static final int VALUE_INLINE_BYTES_MAX = 1280;
+    static final int VALUE_INLINE_BYTES_MAX = FoundEntry.ROOM_BYTES;
     /** What an entry keeps of a longer key. */
     static final int LONG_KEY_INLINE_BYTES = 256;
 
@@ -89,16 +90,13 @@ final class KeyedPageLayout {
     static final int CONTINUATION_LENGTH_BYTES = 2;
     /** Of a value that goes on in the next leaf, so many bytes are in the first one at least: less is not worth reading two. */
     static final int CONTINUED_BYTES_MIN = 256;
-    /** Values go on within so many leaves, a power of two: who reads as many at once seldom has half a value. */
-    static final int CONTINUED_GROUP_PAGES = 8;
+    /** Values go on within so many leaves, a power of two: merges read as many at once at least, so they do not have half a value. */
+    static final int CONTINUED_GROUP_PAGES = 4;
 
     static final int LEVELS_MAX = 16;
 
     static {
         int largest = META_BYTES + 8 + 2 + KEY_INLINE_BYTES_MAX + VALUE_INLINE_BYTES_MAX;
-        if (VALUE_INLINE_BYTES_MAX > FoundEntry.ROOM_BYTES) {
-            throw new AssertionError("room for values in two pieces");
-        }
         if (HEADS != 48 || HEADS + HEAD_BYTES + SLOT_BYTES + largest + VALUE_INLINE_BYTES_MAX > PageLayout.PAGE_BYTES) {
             throw new AssertionError("keyed page layout");
         }

@@ -3,12 +3,12 @@ package dev.heartwood.engine.branch;
 import dev.heartwood.engine.base.EntryCursor;
 
 /**
- * A cursor that can say where a large value lies without reading it. {@link #valueAddress} works for every value, but gathers a
- * large one in memory first and throws {@code InsufficientMemoryException} when there is no room for it in one piece; callers
- * that can do with pieces ask {@link #largeGroup} first and read from it.
+ * A cursor that can say where a large value lies without reading it. {@link #valueAddress} works for every value, but gathers one
+ * that does not lie in one piece in memory first and throws {@code InsufficientMemoryException} when there is no room for it; callers
+ * that can do with a copy call {@link #copyValue}, and those that can do with a reference ask {@link #largeGroup} first.
  */
 public interface LargeValueCursor extends EntryCursor {
-    /** What holds the value of the current entry, or null when it lies in one piece at {@link #valueAddress}. */
+    /** What holds the value of the current entry, or null when that is not large. */
     OverflowGroup largeGroup();
 
     /** Where in {@link #largeGroup} the value begins; its length is {@link #valueLength}. */

@@ -16,10 +16,13 @@ interface LeafSource {
     void readAhead(int leaf, int lastLeaf);
 
     /**
-     * Copies the end of a value that goes on in {@code leaf}, its last {@code length} bytes, to {@code to}; the leaf before is open and stays
-     * so.
+     * The address of the leaf in which the last value of the open leaf goes on; until {@link #closeContinuation}, which must follow. The open
+     * leaf stays so.
      */
-    void copyContinuation(int leaf, int length, long to);
+    long openContinuation(int leaf);
+
+    /** Ends what {@link #openContinuation} began. */
+    void closeContinuation(long page);
 
     /** Gives up everything. Idempotent. */
     void close();

@@ -342,6 +342,11 @@ public final class MergeCursor implements LargeValueCursor {
     }
 
     @Override
+    public void copyValue(byte[] to) {
+        current.copyValue(to);
+    }
+
+    @Override
     public int valueLength() {
         return current.valueLength();
     }

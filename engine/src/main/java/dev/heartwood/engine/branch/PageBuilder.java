@@ -23,6 +23,12 @@ final class PageBuilder {
     /** The native memory that a builder needs. */
     static final int MEMORY_BYTES = STAGING_BYTES + PageLayout.PAGE_BYTES;
 
+    static {
+        if (2 * KEY_INLINE_BYTES_MAX + VALUE_INLINE_BYTES_MAX > PageLayout.PAGE_BYTES) {
+            throw new AssertionError("memory of a page builder");
+        }
+    }
+
     private final boolean countsSequencesFromBase;
     private final long staging;
     private final long first;
@@ -126,7 +132,7 @@ final class PageBuilder {
         return continuationBytes > 0;
     }
 
-    /** Takes out what {@link #addContinued} added; returns where the value lies until the next entry is added. */
+    /** Takes out what {@link #addContinued} added; returns where the value lies, also after {@link #build}, until the next entry is added. */
     long removeContinued() {
         count--;
         continuationBytes = 0;

@@ -1,10 +1,10 @@
 package dev.heartwood.engine.branch;
 
+import static dev.heartwood.engine.branch.KeyedPageLayout.CONTINUED_GROUP_PAGES;
+
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.cache.ExtentReader;
 import dev.heartwood.engine.device.IoQueue;
-import dev.heartwood.engine.os.Memory;
-import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 
@@ -44,7 +44,7 @@ final class StreamedLeaves implements LeafSource {
         this.branch = branch;
         this.ranges = ranges;
         this.reader = reader;
-        int pages = Math.clamp(ranges.leaves(), 1, chunkPages);
+        int pages = Math.clamp(ranges.leaves() + 1L, Math.min(chunkPages, CONTINUED_GROUP_PAGES), chunkPages);
         this.chunkPages = Integer.highestOneBit(2 * pages - 1);
         this.bufferBytes = (long) this.chunkPages << PageLayout.PAGE_SHIFT;
         this.buffer = PageStream.allocate(branch.storage.mergePool(), bufferBytes);
@@ -55,6 +55,10 @@ final class StreamedLeaves implements LeafSource {
         if (leaf < first || leaf >= first + count) {
             turnTo(leaf, lastLeaf);
         }
+        return pageAddress(leaf);
+    }
+
+    private long pageAddress(int leaf) {
         return buffer + ((long) (leaf - first) << PageLayout.PAGE_SHIFT);
     }
 
@@ -68,19 +72,25 @@ final class StreamedLeaves implements LeafSource {
     public void readAhead(int leaf, int lastLeaf) {}
 
     @Override
-    public void copyContinuation(int leaf, int length, long to) {
+    public long openContinuation(int leaf) {
         if (!isAbsent(leaf)) {
-            Memory.copy(KeyedPage.continuation(buffer + ((long) (leaf - first) << PageLayout.PAGE_SHIFT), length), to, length);
-            return;
+            return pageAddress(leaf);
         }
-        // Behind the end of the range, or of a chunk when memory is short.
-        MemoryPool pool = branch.storage.mergePool();
-        long page = PageStream.allocate(pool, PageLayout.PAGE_BYTES);
+        // Only where less is read at once than values go on within.
+        long page = PageStream.allocate(branch.storage.mergePool(), PageLayout.PAGE_BYTES);
         try {
             branch.storage.file().readExtent(devicePage(leaf), 1, page, PageType.BRANCH_LEAF, branch.id);
-            Memory.copy(KeyedPage.continuation(page, length), to, length);
-        } finally {
-            pool.free(page, PageLayout.PAGE_BYTES);
+        } catch (Throwable e) {
+            branch.storage.mergePool().free(page, PageLayout.PAGE_BYTES);
+            throw e;
+        }
+        return page;
+    }
+
+    @Override
+    public void closeContinuation(long page) {
+        if (page < buffer || page >= buffer + bufferBytes) {
+            branch.storage.mergePool().free(page, PageLayout.PAGE_BYTES);
         }
     }
 
@@ -99,7 +109,7 @@ final class StreamedLeaves implements LeafSource {
         }
         boolean goesBack = leaf < first;
         int begin = goesBack ? leaf & -chunkPages : leaf;
-        int end = goesBack ? leaf + 1 : Math.min(chunkEnd(leaf), lastLeaf + 1);
+        int end = goesBack ? leaf + 1 : chunkEnd(leaf, lastLeaf);
         count = 0;
         read(begin, end - begin);
         first = begin;
@@ -117,8 +127,10 @@ final class StreamedLeaves implements LeafSource {
         }
     }
 
-    private int chunkEnd(int leaf) {
-        return (leaf | chunkPages - 1) + 1;
+    /** Behind what is read at once from a leaf on, in a range that ends with {@code lastLeaf}, whose last value may go on in the next. */
+    private int chunkEnd(int leaf, int lastLeaf) {
+        int chunkEnd = (leaf | chunkPages - 1) + 1;
+        return Math.min(chunkEnd, Math.min(lastLeaf + 2, branch.leafPages()));
     }
 
     private long devicePage(int leaf) {
@@ -135,7 +147,7 @@ final class StreamedLeaves implements LeafSource {
             return;
         }
         aheadFirst = Math.max(after, ranges.firstLeaf(range));
-        aheadCount = Math.min(chunkEnd(aheadFirst), ranges.lastLeaf(range) + 1) - aheadFirst;
+        aheadCount = chunkEnd(aheadFirst, ranges.lastLeaf(range)) - aheadFirst;
         request = reader.begin(devicePage(aheadFirst), aheadCount, aheadBuffer, PageType.BRANCH_LEAF, branch.id);
     }
 

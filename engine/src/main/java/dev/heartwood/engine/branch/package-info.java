@@ -41,7 +41,7 @@
  * <ol>
  *   <li>Entries are in order: keys ascending as unsigned bytes, the versions of a key by descending sequence number.
  *   <li>Between two children of an index page, the separator is above every entry to the left and at or below every entry to the
- *       right. So a search visits one leaf, also when the versions of its key span several.
+ *       right; or, where the last value on the left goes on to the right, it is that entry's key, and below all to the right. So a search visits one leaf, also when the versions of its key span several.
  *   <li>Pages are never changed once written. Every page carries the branch's id (an overflow page its group's) as its
  *       generation.
  *   <li>Whatever a page says, nothing outside of it is read through it, children are in the level below, and references lie within

@@ -62,6 +62,14 @@ public final class CachedFile implements AutoCloseable {
     }
 
     /**
+     * Reads a page and the one behind it at once, with this thread, if both are absent and there is room for them; else it does nothing, as when
+     * one cannot be read. Advice only, inside an epoch or not.
+     */
+    public void bringPair(long firstPage, PageType type, long generation) {
+        cache.loader.loadPair(this, firstPage, type, generation);
+    }
+
+    /**
      * The address of a page, which stays valid until {@link #unlockShared}, however long; reads it when it is absent. Better
      * called outside an epoch: inside one, it may have to go past the cache when frames are scarce.
      */

@@ -59,7 +59,7 @@ public final class PageCache implements AutoCloseable {
         this.source = new FrameSource(frames, supply, clock, writeBack, files);
         this.dirtyPages = new DirtyPages(frames, source, dirtyQueue, writeBack, counters);
         this.transients = new TransientPages(pool, epochs);
-        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients);
+        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, pool);
         this.dropper = new PageDropper(frames, supply, loader, dirtyQueue, counters);
     }
 

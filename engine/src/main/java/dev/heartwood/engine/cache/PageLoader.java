@@ -1,7 +1,11 @@
 package dev.heartwood.engine.cache;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.StoreException;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 
 /** Brings absent pages in by one synchronous read of the calling thread. Thread-safe. */
@@ -11,12 +15,15 @@ final class PageLoader {
      * releases the frame's write lock, in this order. Whoever finds the entry negative waits for it to change and looks again:
      * after a failed load it is absent, so each waiter then reads for itself and gets its own error.
      */
+    private static final int PAIR_BYTES = 2 * PageLayout.PAGE_BYTES;
+
     private final FrameTable frames;
     private final FrameSource source;
     private final FrameSupply supply;
     private final CacheCounters counters;
     private final LoadWaits waits;
     private final TransientPages transients;
+    private final MemoryPool pool;
 
     PageLoader(
             FrameTable frames,
@@ -24,13 +31,15 @@ final class PageLoader {
             FrameSupply supply,
             CacheCounters counters,
             LoadWaits waits,
-            TransientPages transients) {
+            TransientPages transients,
+            MemoryPool pool) {
         this.frames = frames;
         this.source = source;
         this.supply = supply;
         this.counters = counters;
         this.waits = waits;
         this.transients = transients;
+        this.pool = pool;
     }
 
     /** The frame that holds a page after loading it if need be; 0 when no frame can be had. */
@@ -104,6 +113,71 @@ final class PageLoader {
         frames.load(frame, type);
         publish(file, frame, pageNumber);
         counters.loads.increment();
+    }
+
+    /** Loads two neighbouring pages with one read, if both are absent and nothing has to be waited for; a page that is damaged stays absent. */
+    void loadPair(CachedFile file, long firstPage, PageType type, long generation) {
+        long inFile = file.device().size() >>> PageLayout.PAGE_SHIFT;
+        long buffer = firstPage >= 0 && firstPage + 2 <= inFile ? pool.allocate(PAIR_BYTES) : 0;
+        if (buffer == 0) {
+            return;
+        }
+        int first = 0;
+        int second = 0;
+        boolean isRead = false;
+        try {
+            first = claim(file, firstPage);
+            second = first == 0 ? 0 : claim(file, firstPage + 1);
+            isRead = second != 0 && readPair(file, firstPage, buffer);
+        } finally {
+            end(file, first, firstPage, isRead ? buffer : 0, type, generation);
+            end(file, second, firstPage + 1, isRead ? buffer + PageLayout.PAGE_BYTES : 0, type, generation);
+            pool.free(buffer, PAIR_BYTES);
+        }
+    }
+
+    /** A frame for an absent page, marked as being loaded; 0 when there is none ready, or the page is not absent. */
+    private int claim(CachedFile file, long pageNumber) {
+        DirectMap map = file.map();
+        int frame = map.get(pageNumber) == 0 && map.covers(pageNumber) ? source.takeReady() : 0;
+        if (frame != 0 && !map.compareAndSet(pageNumber, 0, -frame)) {
+            supply.giveBack(frame);
+            return 0;
+        }
+        return frame;
+    }
+
+    private static boolean readPair(CachedFile file, long firstPage, long buffer) {
+        try {
+            file.device().read(firstPage << PageLayout.PAGE_SHIFT, buffer, PAIR_BYTES);
+            return true;
+        } catch (StoreException unread) {
+            return false; // whoever needs one of them reads it again and gets the error
+        }
+    }
+
+    /** Ends the load of a page of a pair, if it was begun; {@code read} is 0 when it failed. */
+    private void end(CachedFile file, int frame, long pageNumber, long read, PageType type, long generation) {
+        if (frame == 0) {
+            return;
+        }
+        if (read == 0 || !isVerified(file, read, pageNumber, type, generation)) {
+            abandon(file, frame, pageNumber);
+            return;
+        }
+        Memory.copy(read, frames.address(frame), PageLayout.PAGE_BYTES);
+        frames.load(frame, type);
+        publish(file, frame, pageNumber);
+        counters.loads.increment();
+    }
+
+    private static boolean isVerified(CachedFile file, long address, long pageNumber, PageType type, long generation) {
+        try {
+            PageSeal.verify(address, type, file.storeId(), pageNumber, generation, file.device().name());
+            return true;
+        } catch (CorruptionException damaged) {
+            return false; // as above
+        }
     }
 
     /** Makes a loaded page visible. */

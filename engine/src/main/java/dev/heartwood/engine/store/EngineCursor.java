@@ -319,7 +319,7 @@ final class EngineCursor implements Cursor {
                     }
                     default -> {
                         operands = operands == null ? new ArrayList<>() : operands;
-                        operands.add(Memory.bytes(entries.valueAddress(), entries.valueLength()));
+                        operands.add(entries.value());
                     }
                 }
             }
@@ -351,10 +351,8 @@ final class EngineCursor implements Cursor {
         }
         if (entries.largeGroup() != null) {
             entries.readAheadLarge();
-            entries.largeGroup().readPatiently(entries.largePosition(), MemorySegment.ofArray(value), 0, valueLength);
-        } else {
-            Memory.copyTo(entries.valueAddress(), value, 0, valueLength);
         }
+        entries.copyValue(value);
     }
 
     private void takeValue(byte[] result) {

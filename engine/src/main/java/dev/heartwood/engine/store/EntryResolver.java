@@ -17,7 +17,7 @@ final class EntryResolver {
             return null;
         }
         return switch (entries.kind()) {
-            case Entries.PUT -> Memory.bytes(entries.valueAddress(), entries.valueLength());
+            case Entries.PUT -> entries.value();
             case Entries.DELETE -> null;
             default -> applyOperands(entries, key, operator);
         };
@@ -34,10 +34,10 @@ final class EntryResolver {
         byte[] base = null;
         while (entries.valid() && Memory.compare(entries.keyAddress(), entries.keyLength(), key) == 0) {
             if (entries.kind() != Entries.MERGE) {
-                base = entries.kind() == Entries.PUT ? Memory.bytes(entries.valueAddress(), entries.valueLength()) : null;
+                base = entries.kind() == Entries.PUT ? entries.value() : null;
                 break;
             }
-            newestFirst.add(Memory.bytes(entries.valueAddress(), entries.valueLength()));
+            newestFirst.add(entries.value());
             entries.next();
         }
         return apply(key, base, newestFirst.reversed(), operator);

@@ -262,6 +262,11 @@ public final class TreeCursor implements LargeValueCursor {
     }
 
     @Override
+    public void copyValue(byte[] to) {
+        merged.copyValue(to);
+    }
+
+    @Override
     public int valueLength() {
         return merged.valueLength();
     }

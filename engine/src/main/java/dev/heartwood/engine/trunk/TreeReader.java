@@ -4,6 +4,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchReader;
+import dev.heartwood.engine.branch.BranchReader.Answer;
 import dev.heartwood.engine.os.Memory;
 
 /**
@@ -11,6 +12,13 @@ import dev.heartwood.engine.os.Memory;
  * the oldest, asking a bundle's maplet which runs may hold the key. Stateless; every method runs inside an epoch.
  */
 public final class TreeReader {
+    /*
+     * Where a leaf has one run, a key that is anywhere is there. A reader that has found its keys in the cache lately looks there
+     * without asking the filter, whose pages cost about as many cache misses as the leaf; if the leaf would have to be read, it
+     * asks the filter first. Keys that are not there, and reads of the device, have it ask filters again.
+     */
+    private static final int EXPECTED_AFTER = 4;
+
     private TreeReader() {}
 
     /**
@@ -27,11 +35,39 @@ public final class TreeReader {
             int keyLength,
             long snapshot,
             FoundEntry result) {
+        boolean found = search(storage, trunk, version, hash, keyAddress, keyLength, snapshot, result);
+        if (!found || result.isFromDevice) {
+            result.foundInCache = 0;
+        } else if (result.foundInCache < EXPECTED_AFTER) {
+            result.foundInCache++;
+        }
+        return found;
+    }
+
+    private static boolean search(
+            TreeStorage storage,
+            Trunk trunk,
+            TrunkVersion version,
+            long hash,
+            long keyAddress,
+            int keyLength,
+            long snapshot,
+            FoundEntry result) {
         int probes = 0;
         int falsePositives = 0;
         try {
             for (TrunkNode node = version.root(); node != null; ) {
                 Pivot pivot = node.pivot(node.pivotOf(keyAddress, keyLength));
+                if (pivot.child() == null && result.foundInCache == EXPECTED_AFTER) {
+                    Run only = onlyRun(node, pivot, keyAddress, keyLength);
+                    Answer answer = only == null
+                            ? Answer.UNKNOWN
+                            : BranchReader.findCached(
+                                    storage.file(), only.branch(), keyAddress, keyLength, snapshot, result);
+                    if (answer != Answer.UNKNOWN) {
+                        return answer == Answer.FOUND;
+                    }
+                }
                 int start = node.runCount();
                 for (int b = node.bundleCount() - 1; b >= 0 && start > pivot.firstActive(); b--) {
                     Bundle bundle = node.bundle(b);
@@ -58,8 +94,19 @@ public final class TreeReader {
             }
             return false;
         } finally {
-            trunk.events().probed(probes, falsePositives);
+            if (probes > 0) {
+                trunk.events().probed(probes, falsePositives);
+            }
         }
+    }
+
+    /** The one run of a leaf that may hold a key; null when there are several, or none. */
+    private static Run onlyRun(TrunkNode leaf, Pivot pivot, long keyAddress, int keyLength) {
+        if (leaf.runCount() - pivot.firstActive() != 1) {
+            return null;
+        }
+        Bundle last = leaf.bundle(leaf.bundleCount() - 1);
+        return contains(last.span(), keyAddress, keyLength) ? last.runs()[last.runs().length - 1] : null;
     }
 
     /** The runs that may hold a key. A damaged filter excludes none: the runs themselves are asked. */

@@ -113,12 +113,12 @@ final class VersionCollapser {
         while (!grounded && input.valid() && isSameKey(input, keyAddress, keyLength)
                 && stratum(input.sequence()) == stratum) {
             if (input.kind() == Entries.MERGE) {
-                newestFirst.add(Memory.bytes(input.valueAddress(), input.valueLength()));
+                newestFirst.add(input.value());
                 sequences.add(input.sequence());
             } else {
                 grounded = true;
                 baseSequence = input.sequence();
-                base = input.kind() == Entries.PUT ? Memory.bytes(input.valueAddress(), input.valueLength()) : null;
+                base = input.kind() == Entries.PUT ? input.value() : null;
             }
             input.next();
         }

@@ -26,9 +26,14 @@ class BranchDamageTest {
     private static final int ROUNDS = Integer.getInteger("heartwood.rounds", 1);
 
     private static List<Entry> someEntries() {
+        return someEntries(false);
+    }
+
+    /** Entries of which some, if asked for, fill pages so that values go on in the next. */
+    private static List<Entry> someEntries(boolean filling) {
         List<Entry> entries = new ArrayList<>();
         for (int i = 0; i < 1500; i++) {
-            int size = i % 100 == 0 ? 3000 : i % 120;
+            int size = i % 100 == 0 ? 3000 : filling && i % 5 == 0 ? 400 + i % 500 : i % 120;
             byte[] key = BranchFixture.bytes("user%08d".formatted(i * 7));
             if (i % 300 == 0) {
                 key = java.util.Arrays.copyOf(key, 1200);
@@ -90,7 +95,7 @@ class BranchDamageTest {
     void sealedNonsenseIsNeverMoreThanAnError() {
         seeded(seed -> {
             SplittableRandom random = new SplittableRandom(seed);
-            List<Entry> entries = someEntries();
+            List<Entry> entries = someEntries(random.nextBoolean());
             try (BranchFixture fixture = new BranchFixture()) {
                 Branch branch = fixture.write(entries, WriteMode.THROUGH);
                 for (int round = 0; round < 60; round++) {

@@ -13,6 +13,7 @@ import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -63,6 +64,59 @@ class CachedFileTest {
         }
         assertTrue(fixture.cache.stats().evictions() > 2 * PAGES);
         assertEquals(0, fixture.cache.stats().transientLoads());
+    }
+
+    private void bringPair(long page) {
+        file.bringPair(page, PageType.BRANCH_LEAF, GENERATION);
+    }
+
+    @Test
+    void twoPagesAreReadAtOnce() {
+        fixture.read(9, GENERATION);
+        bringPair(7);
+        assertTrue(fixture.isCached(7) && fixture.isCached(8));
+        assertEquals(2, device.reads.get());
+        fixture.read(7, GENERATION);
+        fixture.read(8, GENERATION);
+        assertEquals(2, device.reads.get());
+        assertEquals(3, fixture.cache.stats().loads());
+    }
+
+    @Test
+    void aPairOfWhichOneIsCachedIsNotRead() {
+        fixture.read(7, GENERATION);
+        bringPair(6);
+        bringPair(7);
+        assertEquals(1, device.reads.get());
+        assertFalse(fixture.isCached(6) || fixture.isCached(8));
+    }
+
+    @Test
+    void aPairBeyondTheFileIsNotRead() {
+        fixture.read(7, GENERATION);
+        bringPair(PAGES - 1);
+        bringPair(-1);
+        assertEquals(1, device.reads.get());
+    }
+
+    @Test
+    void ofADamagedPairTheGoodPageIsKept() {
+        fixture.read(9, GENERATION);
+        device.flip(8, 20_000);
+        bringPair(7);
+        assertTrue(fixture.isCached(7));
+        assertFalse(fixture.isCached(8));
+        assertThrows(CorruptionException.class, () -> fixture.read(8, GENERATION));
+    }
+
+    @Test
+    void aPairThatCannotBeReadStaysAbsent() {
+        fixture.read(9, GENERATION);
+        device.failingRead.set(1);
+        bringPair(7);
+        assertFalse(fixture.isCached(7) || fixture.isCached(8));
+        fixture.read(7, GENERATION);
+        fixture.read(8, GENERATION);
     }
 
     @Test

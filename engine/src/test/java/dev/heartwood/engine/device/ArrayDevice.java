@@ -18,6 +18,7 @@ public final class ArrayDevice implements BlockDevice {
     private long size;
     private long bytesRead;
     private long bytesWritten;
+    private long reads;
 
     /** Pages read one by one or by the extent, in the order of the reads. */
     public final List<Long> pagesRead = new ArrayList<>();
@@ -71,6 +72,12 @@ public final class ArrayDevice implements BlockDevice {
             pagesRead.add((position + at) / ALIGNMENT);
         }
         bytesRead += length;
+        reads++;
+    }
+
+    /** Reads so far, of a page or of several. */
+    public synchronized long reads() {
+        return reads;
     }
 
     @Override

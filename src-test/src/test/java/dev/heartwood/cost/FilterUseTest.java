@@ -1,0 +1,90 @@
+package dev.heartwood.cost;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.TestDirectory;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** When reads ask filters: not for keys that they expect to find in the cache, and always before they read the device. */
+class FilterUseTest {
+    private static final int READS = 5_000;
+
+    private static KeyValueStore settled(TestDirectory directory, int records, ByteSize memory) {
+        KeyValueStore store = Heartwood.open(
+                directory.path(), StoreOptions.builder()
+                        .memory(memory)
+                        .memtable(ByteSize.mib(1))
+                        .build());
+        Load.random(store, records);
+        store.settle();
+        return store;
+    }
+
+    private static long probes(KeyValueStore store, Runnable reads) {
+        long before = store.stats().filterProbes();
+        reads.run();
+        return store.stats().filterProbes() - before;
+    }
+
+    private static void hits(KeyValueStore store, SplittableRandom random, int records, int reads) {
+        for (int i = 0; i < reads; i++) {
+            int number = random.nextInt(records);
+            assertArrayEquals(Load.value(number), store.get(Load.key(number)));
+        }
+    }
+
+    private static void misses(KeyValueStore store, SplittableRandom random, int records, int reads) {
+        for (int i = 0; i < reads; i++) {
+            assertNull(store.get(Load.key(records + 1 + random.nextInt(records))));
+        }
+    }
+
+    @Test
+    void keysThatAreFoundInTheCacheAreLookedForAtOnce() {
+        int records = 50_000;
+        SplittableRandom random = new SplittableRandom(1);
+        try (TestDirectory directory = new TestDirectory("filters");
+                KeyValueStore store = settled(directory, records, ByteSize.mib(48))) {
+            for (int i = 0; i < records; i++) {
+                store.get(Load.key(i));
+            }
+            // Reads of a snapshot do not ask the record cache.
+            try (Snapshot snapshot = store.snapshot()) {
+                long found = probes(store, () -> {
+                    for (int i = 0; i < READS; i++) {
+                        int number = random.nextInt(records);
+                        assertArrayEquals(Load.value(number), snapshot.get(Load.key(number)));
+                    }
+                });
+                assertTrue(found < READS / 50, found + " probes for " + READS + " keys that are there");
+            }
+            long missed = probes(store, () -> misses(store, random, records, READS));
+            assertTrue(missed > READS * 49 / 50, missed + " probes for " + READS + " keys that are not");
+        }
+    }
+
+    @Test
+    void beforeTheDeviceIsReadFiltersAreAsked() {
+        int records = 400_000;
+        SplittableRandom random = new SplittableRandom(2);
+        try (TestDirectory directory = new TestDirectory("filters");
+                KeyValueStore store = settled(directory, records, ByteSize.mib(16))) {
+            hits(store, random, records, READS);
+            long reads = store.stats().pageReads();
+            for (int i = 0; i < READS; i++) {
+                hits(store, random, records, 5);
+                misses(store, random, records, 1);
+            }
+            reads = store.stats().pageReads() - reads;
+            assertTrue(reads < 5 * READS * 1.2, reads + " pages read for " + 5 * READS + " keys that are there");
+        }
+    }
+}
