@@ -13,6 +13,9 @@ import java.util.function.Supplier;
 
 /** Finds the merges that a tree wants and does them, one for each call. Thread-safe. */
 public final class Compactions {
+    /** Looks for what scans have paid for, in all of which nothing was added to the tree, before it is taken to be at rest. */
+    private static final int LOOKS_AT_REST = 16;
+
     private final TreeStorage storage;
     private final Trunk trunk;
     private final Compactor compactor;
@@ -30,6 +33,9 @@ public final class Compactions {
     /** What there is time for; null when there is none. */
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
     private volatile RuntimeException lastFailure;
+    // Guarded by idling.
+    private long generationSeen;
+    private int looksAtRest;
 
     /**
      * @param admission shared with all trees that share the memory for merges
@@ -217,11 +223,22 @@ public final class Compactions {
         boolean unseen = snapshots.get().length == 0;
         boolean moved = unseen && trunk.balanceQuiet(urge);
         CompactionPlan plan = trunk.plan(unseen ? urge : Urge.SCANNED);
+        if (plan == null && urge == Urge.IDLE && isAtRest()) {
+            plan = trunk.planScanned();
+        }
         if (plan != null || moved) {
             quiet.compareAndSet(null, urge);
             needed |= moved;
         }
         return plan;
+    }
+
+    /** Whether nothing was added to the tree for some looks: else what nodes hold moves on with what comes. For the thread that idles. */
+    private boolean isAtRest() {
+        long generation = trunk.version().generation();
+        looksAtRest = generation == generationSeen ? Math.min(looksAtRest + 1, LOOKS_AT_REST) : 0;
+        generationSeen = generation;
+        return looksAtRest == LOOKS_AT_REST;
     }
 
     /** Notes a merge that could not be done now; it is planned again when the tree changes. */

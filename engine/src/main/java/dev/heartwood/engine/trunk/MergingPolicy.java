@@ -8,15 +8,15 @@ import dev.heartwood.engine.base.Span;
  */
 abstract class MergingPolicy implements CompactionPolicy {
     /** Cursors that must have read a node of several runs before a quiet moment is spent on making them one. */
-    private static final int SCANS_MIN = 16;
+    static final int SCANS_MIN = 16;
 
     /**
      * Bytes that a core merges while a scan in the cache looks into one run more than it had to, and while it waits for one read of the
      * device more.
      */
-    private static final long BYTES_PER_SPARED_RUN = 512;
+    static final long BYTES_PER_SPARED_RUN = 512;
 
-    private static final long BYTES_PER_SPARED_READ = 16 << 10;
+    static final long BYTES_PER_SPARED_READ = 16 << 10;
 
     /** Tombstones among the entries of a leaf that are left alone. */
     private static final double TOMBSTONE_SHARE_MAX = 0.25;

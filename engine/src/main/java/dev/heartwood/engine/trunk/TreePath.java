@@ -48,6 +48,9 @@ final class TreePath {
             path.addRuns(path.nodes.get(i), pivots.get(i), group);
         }
         path.leafRunCount = path.found.size() - above;
+        if (group == null && above > 0) {
+            path.nodes.getLast().countLooksAbove(above);
+        }
         return path;
     }
 

@@ -272,12 +272,26 @@ public final class Trunk {
      * @param withAbove whether what the nodes above hold for it is moved to it first
      */
     CompactionPlan planWhole(RedundancyEstimate.Node estimated, boolean withAbove) {
+        return planWhole(estimated.height(), estimated.span(), estimated.oldestBundle(), withAbove);
+    }
+
+    /** A merge of a leaf with all that nodes above hold for it, if scans have paid for one; as {@link #planWhole}. */
+    CompactionPlan planScanned() {
         structure.lock();
         try {
-            int height = estimated.height();
-            Span span = estimated.span();
+            ScannedPaths.Leaf leaf =
+                    ScannedPaths.mostPaid(version.root(), node -> !isBusy(node) && afterSetAside(node) == 0);
+            return leaf == null ? null : planWhole(0, leaf.span(), leaf.oldestBundle(), true);
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    private CompactionPlan planWhole(int height, Span span, long oldestBundle, boolean withAbove) {
+        structure.lock();
+        try {
             TrunkNode now = PathFlush.find(version.root(), height, span);
-            if (now == null || now.bundleCount() == 0 || now.bundle(0).id() != estimated.oldestBundle()) {
+            if (now == null || now.bundleCount() == 0 || now.bundle(0).id() != oldestBundle) {
                 return null;
             }
             TrunkNode root = withAbove ? PathFlush.flush(version.root(), Span.ALL, height, span) : version.root();

@@ -18,7 +18,8 @@ final class TrunkNode {
      * Shared field   read          written                         guarded by
      * references     -             getAndIncrement/decrement       first one: the trunk's structure lock
      * place          volatile      volatile                        the checkpointer
-     * scans, reads   plain         plain                           hints; losing counts is harmless
+     * scans, reads,
+     * looks          plain         plain                           hints; losing counts is harmless
      */
     private final int height;
     private final TrunkPolicies ownPolicy;
@@ -30,6 +31,7 @@ final class TrunkNode {
     private int scans;
     private int scanReads;
     private int largeReads;
+    private long looksAbove;
 
     /** A node whose policy is its tree's. */
     TrunkNode(int height, List<Pivot> pivots, List<Bundle> bundles) {
@@ -153,6 +155,15 @@ final class TrunkNode {
 
     int scans() {
         return scans;
+    }
+
+    /** Counts the runs of nodes above that a cursor over this leaf looked into, for the same purpose. */
+    void countLooksAbove(int runs) {
+        looksAbove += runs;
+    }
+
+    long looksAbove() {
+        return looksAbove;
     }
 
     /** Counts what a cursor read from the device below this node, for the same purpose. */
