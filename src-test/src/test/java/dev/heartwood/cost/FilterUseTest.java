@@ -11,6 +11,7 @@ import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.TestDirectory;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** When reads ask filters: not for keys that they expect to find in the cache, and always before they read the device. */
@@ -34,10 +35,10 @@ class FilterUseTest {
         return store.stats().filterProbes() - before;
     }
 
-    private static void hits(KeyValueStore store, SplittableRandom random, int records, int reads) {
+    private static void hits(UnaryOperator<byte[]> reader, SplittableRandom random, int records, int reads) {
         for (int i = 0; i < reads; i++) {
             int number = random.nextInt(records);
-            assertArrayEquals(Load.value(number), store.get(Load.key(number)));
+            assertArrayEquals(Load.value(number), reader.apply(Load.key(number)));
         }
     }
 
@@ -58,12 +59,7 @@ class FilterUseTest {
             }
             // Reads of a snapshot do not ask the record cache.
             try (Snapshot snapshot = store.snapshot()) {
-                long found = probes(store, () -> {
-                    for (int i = 0; i < READS; i++) {
-                        int number = random.nextInt(records);
-                        assertArrayEquals(Load.value(number), snapshot.get(Load.key(number)));
-                    }
-                });
+                long found = probes(store, () -> hits(snapshot::get, random, records, READS));
                 assertTrue(found < READS / 50, found + " probes for " + READS + " keys that are there");
             }
             long missed = probes(store, () -> misses(store, random, records, READS));
@@ -77,10 +73,10 @@ class FilterUseTest {
         SplittableRandom random = new SplittableRandom(2);
         try (TestDirectory directory = new TestDirectory("filters");
                 KeyValueStore store = settled(directory, records, ByteSize.mib(16))) {
-            hits(store, random, records, READS);
+            hits(store::get, random, records, READS);
             long reads = store.stats().pageReads();
             for (int i = 0; i < READS; i++) {
-                hits(store, random, records, 5);
+                hits(store::get, random, records, 5);
                 misses(store, random, records, 1);
             }
             reads = store.stats().pageReads() - reads;

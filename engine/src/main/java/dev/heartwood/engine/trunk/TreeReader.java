@@ -35,26 +35,9 @@ public final class TreeReader {
             int keyLength,
             long snapshot,
             FoundEntry result) {
-        boolean found = search(storage, trunk, version, hash, keyAddress, keyLength, snapshot, result);
-        if (!found || result.isFromDevice) {
-            result.foundInCache = 0;
-        } else if (result.foundInCache < EXPECTED_AFTER) {
-            result.foundInCache++;
-        }
-        return found;
-    }
-
-    private static boolean search(
-            TreeStorage storage,
-            Trunk trunk,
-            TrunkVersion version,
-            long hash,
-            long keyAddress,
-            int keyLength,
-            long snapshot,
-            FoundEntry result) {
         int probes = 0;
         int falsePositives = 0;
+        boolean found = false;
         try {
             for (TrunkNode node = version.root(); node != null; ) {
                 Pivot pivot = node.pivot(node.pivotOf(keyAddress, keyLength));
@@ -65,7 +48,8 @@ public final class TreeReader {
                             : BranchReader.findCached(
                                     storage.file(), only.branch(), keyAddress, keyLength, snapshot, result);
                     if (answer != Answer.UNKNOWN) {
-                        return answer == Answer.FOUND;
+                        found = answer == Answer.FOUND;
+                        return found;
                     }
                 }
                 int start = node.runCount();
@@ -85,6 +69,7 @@ public final class TreeReader {
                         }
                         if (BranchReader.find(
                                 storage.file(), bundle.runs()[r].branch(), keyAddress, keyLength, snapshot, result)) {
+                            found = true;
                             return true;
                         }
                         falsePositives++;
@@ -97,6 +82,15 @@ public final class TreeReader {
             if (probes > 0) {
                 trunk.events().probed(probes, falsePositives);
             }
+            countFound(result, found);
+        }
+    }
+
+    private static void countFound(FoundEntry result, boolean found) {
+        if (!found || result.isFromDevice) {
+            result.foundInCache = 0;
+        } else if (result.foundInCache < EXPECTED_AFTER) {
+            result.foundInCache++;
         }
     }
 

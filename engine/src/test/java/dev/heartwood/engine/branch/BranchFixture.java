@@ -2,6 +2,7 @@ package dev.heartwood.engine.branch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Random;
 
 /** A store's file in memory with its cache, and what tests do with branches on it. */
 final class BranchFixture implements AutoCloseable {
@@ -85,6 +87,18 @@ final class BranchFixture implements AutoCloseable {
 
     long newId() {
         return nextId++;
+    }
+
+    /** Entries of different keys in order, with values of one length. */
+    static List<Entry> entries(int count, int valueBytes) {
+        Random random = new Random(valueBytes);
+        List<Entry> entries = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            byte[] value = new byte[valueBytes];
+            random.nextBytes(value);
+            entries.add(new Entry(bytes("key%08d".formatted(i)), 1, Entries.PUT, value));
+        }
+        return entries;
     }
 
     /** The key in native memory, until the next call. */

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.branch;
 
+import static dev.heartwood.engine.branch.BranchFixture.entries;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
-import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
@@ -17,7 +17,6 @@ import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,17 +32,6 @@ class ContinuedValuesTest {
     @AfterEach
     void close() {
         fixture.close();
-    }
-
-    private static List<Entry> entries(int count, int valueBytes) {
-        Random random = new Random(valueBytes);
-        List<Entry> entries = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            byte[] value = new byte[valueBytes];
-            random.nextBytes(value);
-            entries.add(new Entry(BranchFixture.bytes("key%08d".formatted(i)), 1, Entries.PUT, value));
-        }
-        return entries;
     }
 
     private Branch write(int count, int valueBytes) {

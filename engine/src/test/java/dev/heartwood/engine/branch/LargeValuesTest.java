@@ -1,10 +1,10 @@
 package dev.heartwood.engine.branch;
 
+import static dev.heartwood.engine.branch.BranchFixture.entries;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
@@ -25,17 +25,6 @@ class LargeValuesTest {
     @AfterEach
     void close() {
         fixture.close();
-    }
-
-    private static List<Entry> entries(int count, int valueBytes) {
-        Random random = new Random(valueBytes);
-        List<Entry> entries = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            byte[] value = new byte[valueBytes];
-            random.nextBytes(value);
-            entries.add(new Entry(BranchFixture.bytes("key%08d".formatted(i)), 1, Entries.PUT, value));
-        }
-        return entries;
     }
 
     @Test
