@@ -1,7 +1,5 @@
 package dev.heartwood.engine.base;
 
-import dev.heartwood.engine.os.Memory;
-
 /**
  * Walks entries in order: by key, and the versions of a key from newest to oldest. Stands on an entry or on none. Belongs to one
  * thread at a time.
@@ -55,9 +53,7 @@ public interface EntryCursor extends AutoCloseable {
     int valueLength();
 
     /** Copies the whole value to the beginning of an array that has room for it; never needs memory to put it together. */
-    default void copyValue(byte[] to) {
-        Memory.copyTo(valueAddress(), to, 0, valueLength());
-    }
+    void copyValue(byte[] to);
 
     /** A copy of the whole value. */
     default byte[] value() {

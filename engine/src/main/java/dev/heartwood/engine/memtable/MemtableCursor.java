@@ -2,6 +2,7 @@ package dev.heartwood.engine.memtable;
 
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.os.Memory;
 
 /**
  * Walks the entries of an ordered view that one snapshot sees. What is committed after the cursor was made stays unseen.
@@ -192,6 +193,11 @@ final class MemtableCursor implements EntryCursor {
     @Override
     public long valueAddress() {
         return valueLength() == 0 ? 0 : record + Records.keyOffset(meta) + Records.keyLength(meta);
+    }
+
+    @Override
+    public void copyValue(byte[] to) {
+        Memory.copyTo(valueAddress(), to, 0, valueLength());
     }
 
     @Override

@@ -241,6 +241,11 @@ class VersionCollapserPropertyTest {
         }
 
         @Override
+        public void copyValue(byte[] to) {
+            Memory.copyTo(valueAddress(), to, 0, valueLength());
+        }
+
+        @Override
         public int valueLength() {
             return version().value().length();
         }
