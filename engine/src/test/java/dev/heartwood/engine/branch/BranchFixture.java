@@ -1,6 +1,7 @@
 package dev.heartwood.engine.branch;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
@@ -117,9 +118,26 @@ final class BranchFixture implements AutoCloseable {
         }
     }
 
-    private Entry findInEpoch(Branch branch, byte[] key, long snapshot) {
+    /** Whether the point search for an entry that is there had to read the device. */
+    boolean isFromDevice(Branch branch, Entry entry) {
+        int slot = epochs.enter();
+        try {
+            FoundEntry found = newFound();
+            assertTrue(BranchReader.find(file, branch, key(entry.key), entry.key.length, Long.MAX_VALUE, found));
+            return found.isFromDevice;
+        } finally {
+            epochs.exit(slot);
+        }
+    }
+
+    private FoundEntry newFound() {
         FoundEntry found = new FoundEntry();
         found.room = scratch + SCRATCH_BYTES - FoundEntry.ROOM_BYTES;
+        return found;
+    }
+
+    private Entry findInEpoch(Branch branch, byte[] key, long snapshot) {
+        FoundEntry found = newFound();
         if (!BranchReader.find(file, branch, key(key), key.length, snapshot, found)) {
             return null;
         }

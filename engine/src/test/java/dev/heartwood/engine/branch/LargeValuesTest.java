@@ -77,22 +77,10 @@ class LargeValuesTest {
     void whetherAValueCameFromTheDeviceIsToldByItsPage() {
         List<Entry> entries = entries(30, 1300);
         Branch branch = fixture.write(entries, WriteMode.THROUGH);
-        assertTrue(isFromDevice(branch, entries.get(0)), "nothing is cached");
-        assertEquals(false, isFromDevice(branch, entries.get(0)));
-        assertTrue(isFromDevice(branch, entries.get(29)), "the leaf is cached, the page of the value is not");
+        assertTrue(fixture.isFromDevice(branch, entries.get(0)), "nothing is cached");
+        assertEquals(false, fixture.isFromDevice(branch, entries.get(0)));
+        assertTrue(fixture.isFromDevice(branch, entries.get(29)), "the leaf is cached, the page of the value is not");
         branch.release();
-    }
-
-    private boolean isFromDevice(Branch branch, Entry entry) {
-        int epoch = fixture.epochs.enter();
-        try {
-            FoundEntry found = new FoundEntry();
-            BranchReader.find(
-                    fixture.file, branch, fixture.key(entry.key()), entry.key().length, Long.MAX_VALUE, found);
-            return found.isFromDevice;
-        } finally {
-            fixture.epochs.exit(epoch);
-        }
     }
 
     @Test
