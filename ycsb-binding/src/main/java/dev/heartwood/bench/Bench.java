@@ -84,8 +84,10 @@ final class Bench {
         progress.size(contestants.getFirst().settings().records());
         for (Contestant c : contestants) {
             try {
-                clients.add(EngineClient.start(
-                        c.name(), c.kind(), c.settings(), options.verification(), options.seed, progress::print));
+                EngineClient client = EngineClient.start(
+                        c.name(), c.kind(), c.settings(), options.verification(), options.seed, progress::print);
+                clients.add(client);
+                warmUp(client);
             } catch (EngineFailure e) {
                 fail(e);
             }
@@ -98,6 +100,19 @@ final class Bench {
         }
         quit();
         clients.clear();
+    }
+
+    private void warmUp(EngineClient client) throws IOException {
+        if (options.warmup.value() == 0) {
+            return;
+        }
+        progress.beginWarmUp(client.name());
+        List<Phase> phases = options.steps().stream().map(Step::phase).distinct().toList();
+        try {
+            client.warmUp(options.warmup.value(), Collections.max(options.threads), phases);
+        } catch (EngineFailure e) {
+            leaveOut(client, e);
+        }
     }
 
     private void turn(Step step, int threads, int turn) throws IOException {
@@ -115,11 +130,15 @@ final class Bench {
                     measure(client, step, threads);
                 }
             } catch (EngineFailure e) {
-                fail(e);
-                client.close();
-                clients.remove(client);
+                leaveOut(client, e);
             }
         }
+    }
+
+    private void leaveOut(EngineClient client, EngineFailure failure) {
+        fail(failure);
+        client.close();
+        clients.remove(client);
     }
 
     private PhaseResult measured(EngineClient client, Step step, int threads) throws IOException, EngineFailure {

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -97,6 +98,14 @@ final class BenchOptions {
             description = "Runs everything so often, another engine first each time, and prints medians with the least and "
                     + "the greatest. Default: 1")
     int rounds = 1;
+
+    @Option(
+            names = "--warmup",
+            paramLabel = "N",
+            description = "Before anything is measured, each engine loads a store of N records and runs every phase on it for two "
+                    + "seconds, in the JVM that is measured then, as one that has been running for a while. The store is deleted. "
+                    + "Default: 0, a fresh JVM")
+    Count warmup = new Count(0);
 
     @Option(names = "--durability", paramLabel = "LEVEL", description = "none, buffered or sync. Default: buffered")
     Durability durability = Durability.BUFFERED;
@@ -241,8 +250,9 @@ final class BenchOptions {
         within("--value-bytes", valueBytes, 1, 1 << 20);
         within("--seconds", seconds, 1, 86_400);
         within("--rounds", rounds, 1, 99);
+        within("--warmup", warmup.value(), 0, RECORDS_MAX);
         threads.forEach(t -> within("--threads", t, 1, THREADS_MAX));
-        for (Count count : sizes.isEmpty() ? List.of(records) : sizes) {
+        for (Count count : Stream.concat(Stream.of(warmup), sizes.isEmpty() ? Stream.of(records) : sizes.stream()).toList()) {
             if (count.value() > new KeySpace(keyBytes).recordsMax()) {
                 throw new IllegalArgumentException("--key-bytes " + keyBytes + " is too short for " + count + " records");
             }

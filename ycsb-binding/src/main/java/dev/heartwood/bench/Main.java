@@ -99,7 +99,7 @@ public final class Main {
         for (Path file : new Path[] {options.json, options.html}) {
             requireWritable(file);
         }
-        RunFacts facts = RunFacts.of(options.settings(options.engines.getFirst()), options.engines);
+        RunFacts facts = RunFacts.of(options.settings(options.engines.getFirst()), options.engines, options.warmup.value());
         out.println(facts.headline());
         Bench bench = new Bench(
                 options,

@@ -75,6 +75,10 @@ final class Progress {
         show(label);
     }
 
+    synchronized void beginWarmUp(String engine) {
+        show("warming up " + engine);
+    }
+
     synchronized void beginSettling(String engine, Phase phase) {
         show(String.format(Locale.ROOT, "[%d/%d] %-10s %-9s settling", number, steps, phase, engine));
     }

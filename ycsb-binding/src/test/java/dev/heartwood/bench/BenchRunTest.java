@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.codehaus.jackson.map.ObjectMapper;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -91,6 +92,10 @@ class BenchRunTest {
                 bench(
                         "--engines",
                         "lmdb",
+                        "--records",
+                        "5k",
+                        "--warmup",
+                        "1k",
                         "--seconds",
                         "1",
                         "--phases",
@@ -99,6 +104,10 @@ class BenchRunTest {
                         "--dir",
                         directory.resolve("stores").toString()),
                 "a later run reads what the first has loaded");
+        assertTrue(out.toString().contains("after a warm-up with 1,000 records"), out.toString());
+        try (Stream<Path> left = Files.list(directory.resolve("stores"))) {
+            assertTrue(left.noneMatch(file -> file.toString().contains("warmup")), "what a warm-up made is deleted");
+        }
     }
 
     @Test

@@ -16,9 +16,11 @@ final class PageStream {
      * Pages gather unsealed in a buffer of one extent. An extent is allocated, and with it the pages' addresses are known, when
      * the buffer is written: a stream that never fills its buffer can still be moved into another one.
      *
-     * What goes past the cache is written while the next extent gathers in a second buffer, from the first full one on. Without memory or
-     * a queue for that, each is written when it is full.
+     * What goes past the cache is written while the next extents gather in further buffers, from the first full one on. Further buffers
+     * take a small part of the pool, and none that it does not have. Without memory for one or a queue, each is written when it is full.
      */
+    private static final int POOL_SHARE = 64;
+
     private final BranchStorage storage;
     private final long generation;
     private final WriteMode mode;
@@ -28,7 +30,10 @@ final class PageStream {
     private long buffer;
     private int buffered;
     private ThroughWriter writer;
-    private long otherBuffer;
+    /** All buffers, in the order in which they were allocated; that which is filled is one of them. */
+    private final long[] buffers = new long[ThroughWriter.DEPTH_MAX + 1];
+
+    private int bufferCount;
     private boolean withoutWriter;
     private LongSupplier places = () -> 0;
     private long placesTaken;
@@ -60,7 +65,7 @@ final class PageStream {
         if (buffered == PageLayout.EXTENT_PAGES) {
             writeBuffered();
         } else if (buffer == 0) {
-            buffer = allocate(storage.mergePool(), PageLayout.EXTENT_BYTES);
+            buffer = keep(allocate(storage.mergePool(), PageLayout.EXTENT_BYTES));
         }
         types[buffered] = type;
         return pageAddress(buffered++);
@@ -108,23 +113,36 @@ final class PageStream {
             }
             return;
         }
-        placesTaken += writer.write(first, buffered, buffer, placesLeft());
-        long free = otherBuffer;
-        otherBuffer = buffer;
-        buffer = free;
+        long free = writer.isFull() ? writer.reap() : furtherBuffer();
+        writer.write(first, buffered, buffer, placesLeft());
+        buffer = free == 0 ? writer.reap() : free;
     }
 
     private int placesLeft() {
-        return mode == WriteMode.KEPT ? (int) Math.clamp(places.getAsLong() - placesTaken, 0, buffered) : 0;
+        long taken = placesTaken + (writer == null ? 0 : writer.placesTaken());
+        return mode == WriteMode.KEPT ? (int) Math.clamp(places.getAsLong() - taken, 0, buffered) : 0;
     }
 
     private boolean hasWriter() {
         if (writer == null && !withoutWriter && buffered == PageLayout.EXTENT_PAGES) {
-            otherBuffer = storage.mergePool().allocate(PageLayout.EXTENT_BYTES);
-            writer = otherBuffer == 0 ? null : storage.file().newThroughWriter(mode == WriteMode.KEPT);
+            long share = storage.mergePool().capacity() / POOL_SHARE / PageLayout.EXTENT_BYTES;
+            int depth = (int) Math.clamp(share, 1, ThroughWriter.DEPTH_MAX);
+            writer = storage.file().newThroughWriter(depth, mode == WriteMode.KEPT);
             withoutWriter = writer == null;
         }
         return writer != null;
+    }
+
+    /** Another buffer to fill while the others are written; 0 when there is no memory for it. */
+    private long furtherBuffer() {
+        return keep(storage.mergePool().allocate(PageLayout.EXTENT_BYTES));
+    }
+
+    private long keep(long address) {
+        if (address != 0) {
+            buffers[bufferCount++] = address;
+        }
+        return address;
     }
 
     /** Waits until what was written is on the device, as far as it went past the cache. */
@@ -145,16 +163,10 @@ final class PageStream {
             writer = null;
         }
         withoutWriter = true;
-        free(buffer);
-        buffer = 0;
-        free(otherBuffer);
-        otherBuffer = 0;
-    }
-
-    private void free(long address) {
-        if (address != 0) {
-            storage.mergePool().free(address, PageLayout.EXTENT_BYTES);
+        while (bufferCount > 0) {
+            storage.mergePool().free(buffers[--bufferCount], PageLayout.EXTENT_BYTES);
         }
+        buffer = 0;
     }
 
     /** Gives back the buffers and everything written; nothing is under way to the extents then. */

@@ -158,11 +158,12 @@ public final class CachedFile implements AutoCloseable {
     /**
      * A writer past the cache that writes while its caller goes on; null where the system refuses a queue. It is the caller's to close.
      *
+     * @param depth the most writes under way at once, up to {@link ThroughWriter#DEPTH_MAX}
      * @param keeps whether copies stay in the cache while it has frames to spare
      */
-    public ThroughWriter newThroughWriter(boolean keeps) {
+    public ThroughWriter newThroughWriter(int depth, boolean keeps) {
         try {
-            return new ThroughWriter(this, cache.dirtyPages, device.newQueue(ThroughWriter.DEPTH), keeps);
+            return new ThroughWriter(this, cache.dirtyPages, device.newQueue(depth), keeps);
         } catch (StoreException refused) {
             return null;
         }

@@ -4,21 +4,30 @@ import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.page.PageLayout;
 
 /**
- * Writes sealed pages past the cache as {@link CachedFile#writeThrough} does, an extent while its caller fills the next: the output of
+ * Writes sealed pages past the cache as {@link CachedFile#writeThrough} does, some extents while its caller fills the next: the output of
  * merges. Belongs to one thread. After an exception only {@link #close} may follow.
  */
 public final class ThroughWriter implements AutoCloseable {
-    /** Writes under way at once. */
-    static final int DEPTH = 1;
+    /** The most writes under way at once. */
+    public static final int DEPTH_MAX = 4;
+
+    /** One write; its number is the tag of its operation. */
+    private static final class Write {
+        private boolean underWay;
+        private long firstPage;
+        private int count;
+        private long address;
+        private int evicting;
+    }
 
     private final CachedFile file;
     private final DirtyPages dirtyPages;
     private final IoQueue queue;
     private final boolean keeps;
-    private long firstPage;
-    private int count;
-    private long address;
-    private int evicting;
+    private final Write[] writes;
+    private long evicted;
+    /** What the writes under way may evict, all together. */
+    private long evicting;
 
     /** @param keeps whether copies stay in the cache while it has frames to spare */
     ThroughWriter(CachedFile file, DirtyPages dirtyPages, IoQueue queue, boolean keeps) {
@@ -26,43 +35,70 @@ public final class ThroughWriter implements AutoCloseable {
         this.dirtyPages = dirtyPages;
         this.queue = queue;
         this.keeps = keeps;
+        writes = new Write[queue.depth()];
+        for (int i = 0; i < writes.length; i++) {
+            writes[i] = new Write();
+        }
+    }
+
+    /** Whether there are as many writes under way as there may be, so that {@link #reap} comes before the next. */
+    public boolean isFull() {
+        return queue.pending() == writes.length;
     }
 
     /**
-     * Waits for the write before and starts one of pages that are contiguous at {@code address}, which is the writer's until the next call.
+     * Starts a write of pages that are contiguous at {@code address}, which is the writer's until {@link #reap} returns it. The writer is
+     * not full.
      *
      * @param places how many of them may be kept in the place of others
-     * @return how many of those before were
      */
-    public int write(long first, int pages, long from, int places) {
-        int evicted = await();
+    public void write(long first, int pages, long from, int places) {
         dirtyPages.requireNew(file, first, pages);
-        firstPage = first;
-        count = pages;
-        address = from;
-        evicting = places;
+        int tag = 0;
+        while (writes[tag].underWay) {
+            tag++;
+        }
+        Write write = writes[tag];
+        write.underWay = true;
+        write.firstPage = first;
+        write.count = pages;
+        write.address = from;
+        write.evicting = places;
+        evicting += places;
         try {
-            queue.write(first << PageLayout.PAGE_SHIFT, from, pages << PageLayout.PAGE_SHIFT, 0);
+            queue.write(first << PageLayout.PAGE_SHIFT, from, pages << PageLayout.PAGE_SHIFT, tag);
             queue.submit();
         } catch (RuntimeException | Error e) {
             dirtyPages.failed(file, e);
             throw e;
         }
-        return evicted;
     }
 
-    /** Waits until everything is on the device; returns how many pages were kept in the place of others. */
-    public int await() {
-        if (queue.pending() == 0) {
-            return 0;
-        }
+    /** Waits for one of the writes under way, of which there is one, and returns the address it was from. */
+    public long reap() {
+        Write write;
         try {
-            queue.await();
+            write = writes[(int) queue.await()];
         } catch (RuntimeException | Error e) {
             dirtyPages.failed(file, e);
             throw e;
         }
-        return dirtyPages.wroteThrough(file, firstPage, count, address, keeps, evicting);
+        write.underWay = false;
+        evicting -= write.evicting;
+        evicted += dirtyPages.wroteThrough(file, write.firstPage, write.count, write.address, keeps, write.evicting);
+        return write.address;
+    }
+
+    /** Waits until everything is on the device. */
+    public void await() {
+        while (queue.pending() > 0) {
+            reap();
+        }
+    }
+
+    /** How many pages were kept in the place of others, or may be of those under way. */
+    public long placesTaken() {
+        return evicted + evicting;
     }
 
     /** Waits until nothing is under way any more, whatever comes of it. Idempotent. */

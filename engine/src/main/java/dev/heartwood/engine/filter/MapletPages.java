@@ -21,6 +21,8 @@ final class MapletPages implements AutoCloseable {
     private boolean complete;
     /** Pages finished. */
     private int pages;
+    /** Whether a page had no room for its entries. */
+    private boolean overflowed;
 
     private final int[] valueEntries = new int[Long.SIZE];
     private long duplicates;
@@ -43,17 +45,16 @@ final class MapletPages implements AutoCloseable {
     /** Writes all entries; returns null, having written some, when a page has no room for its own. */
     Maplet write(SortedEntries entries) {
         beginPage();
-        while (entries.next()) {
-            long fingerprint = entries.fingerprint();
-            while (shape.page(fingerprint) > pages) {
+        boolean more = entries.next();
+        while (more) {
+            while (shape.page(entries.fingerprint()) > pages) {
                 finishPage();
                 beginPage();
             }
-            long values = entries.values();
-            if (!writer.add(shape.place(fingerprint), values)) {
+            more = fillPage(entries);
+            if (overflowed) {
                 return null;
             }
-            count(values);
         }
         while (pages < shape.pages) {
             finishPage();
@@ -74,6 +75,22 @@ final class MapletPages implements AutoCloseable {
                 storage.extents().free(taken[i]);
             }
         }
+    }
+
+    /** Adds the entries of the page under way, of which there is one; whether one of a later page follows. */
+    private boolean fillPage(SortedEntries entries) {
+        do {
+            long values = entries.values();
+            if (!writer.add(shape.place(entries.fingerprint()), values)) {
+                overflowed = true;
+                return false;
+            }
+            count(values);
+            if (!entries.next()) {
+                return false;
+            }
+        } while (shape.page(entries.fingerprint()) == pages);
+        return true;
     }
 
     private void count(long values) {

@@ -3,7 +3,7 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.engine.base.Span;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.function.Predicate;
+import java.util.function.BiPredicate;
 
 /**
  * Finds leaves whose scans have looked so often into runs of the nodes above that they have paid for moving those to the leaf and making one
@@ -15,17 +15,17 @@ final class ScannedPaths {
     /** A leaf, by its keys and the id of its oldest bundle. */
     record Leaf(Span span, long oldestBundle) {}
 
-    private final Predicate<TrunkNode> mayMerge;
+    private final BiPredicate<TrunkNode, Span> mayMerge;
     private final Deque<Step> path = new ArrayDeque<>();
     private Leaf best;
     private double bestShare = 1;
 
-    private ScannedPaths(Predicate<TrunkNode> mayMerge) {
+    private ScannedPaths(BiPredicate<TrunkNode, Span> mayMerge) {
         this.mayMerge = mayMerge;
     }
 
     /** The leaf whose scans have paid the most times over, of those that may be merged; null when none has paid. */
-    static Leaf mostPaid(TrunkNode root, Predicate<TrunkNode> mayMerge) {
+    static Leaf mostPaid(TrunkNode root, BiPredicate<TrunkNode, Span> mayMerge) {
         ScannedPaths paths = new ScannedPaths(mayMerge);
         paths.visit(root, Span.ALL);
         return paths.best;
@@ -44,7 +44,7 @@ final class ScannedPaths {
     }
 
     private void visitLeaf(TrunkNode leaf, Span span) {
-        if (leaf.looksAbove() < MergingPolicy.SCANS_MIN || leaf.bundleCount() == 0 || !mayMerge.test(leaf)) {
+        if (leaf.looksAbove() < MergingPolicy.SCANS_MIN || leaf.bundleCount() == 0 || !mayMerge.test(leaf, span)) {
             return;
         }
         long held = 0;

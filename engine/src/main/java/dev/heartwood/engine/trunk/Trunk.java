@@ -20,7 +20,8 @@ public final class Trunk {
     /*
      * Shared field   read                    written                  guarded by
      * version        volatile                volatile                 structure lock
-     * busy, setAside -                       -                        structure lock
+     * running        -                       -                        structure lock
+     * setAside       -                       -                        structure lock
      * nextId         -                       -                        structure lock
      * policies, pace -                       -                        structure lock
      *
@@ -28,7 +29,7 @@ public final class Trunk {
      * version without a reference is safe until its epoch ends.
      */
     private final ReentrantLock structure = new ReentrantLock();
-    private final Set<BundleKey> busy = new HashSet<>();
+    private final RunningMerges running = new RunningMerges();
     private final Set<BundleKey> setAside = new HashSet<>();
     private final Epochs epochs;
     private final TreeShape shape;
@@ -280,7 +281,7 @@ public final class Trunk {
         structure.lock();
         try {
             ScannedPaths.Leaf leaf =
-                    ScannedPaths.mostPaid(version.root(), node -> !isBusy(node) && afterSetAside(node) == 0);
+                    ScannedPaths.mostPaid(version.root(), (node, span) -> !running.isBusy(node, span) && afterSetAside(node) == 0);
             return leaf == null ? null : planWhole(0, leaf.span(), leaf.oldestBundle(), true);
         } finally {
             structure.unlock();
@@ -296,7 +297,7 @@ public final class Trunk {
             }
             TrunkNode root = withAbove ? PathFlush.flush(version.root(), Span.ALL, height, span) : version.root();
             TrunkNode node = PathFlush.find(root, height, span);
-            if (isBusy(node) || afterSetAside(node) > 0) {
+            if (running.isBusy(node, span) || afterSetAside(node) > 0) {
                 return null;
             }
             CompactionPlan plan = new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount());
@@ -311,15 +312,13 @@ public final class Trunk {
     }
 
     private void claim(CompactionPlan plan) {
-        for (Bundle bundle : plan.bundles()) {
-            busy.add(new BundleKey(plan.height(), bundle.id()));
-            bundle.retain();
-        }
+        running.add(plan);
+        plan.bundles().forEach(Bundle::retain);
     }
 
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
         CompactionPlan best = soFar;
-        if (!isBusy(node)) {
+        if (!running.isBusy(node, span)) {
             CompactionPlan plan = policies.of(node).plan(node, afterSetAside(node), span, urge, usage);
             if (plan != null && (best == null || urgency(plan) > urgency(best))) {
                 best = plan;
@@ -347,15 +346,6 @@ public final class Trunk {
         return after;
     }
 
-    private boolean isBusy(TrunkNode node) {
-        for (Bundle bundle : node.bundles()) {
-            if (busy.contains(new BundleKey(node.height(), bundle.id()))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
     /**
      * Puts the result of a merge where its input still is, and gives the references of {@link #plan} back. Takes over the
      * caller's references to {@code output}; null means that nothing was left.
@@ -364,7 +354,7 @@ public final class Trunk {
         structure.lock();
         try {
             TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
-            finish(plan);
+            running.remove(plan);
             if (root != version.root()) {
                 publishBalanced(root, version.generation());
             }
@@ -381,7 +371,7 @@ public final class Trunk {
     void abandon(CompactionPlan plan) {
         structure.lock();
         try {
-            finish(plan);
+            running.remove(plan);
         } finally {
             structure.unlock();
         }
@@ -392,7 +382,7 @@ public final class Trunk {
     void setAside(CompactionPlan plan) {
         structure.lock();
         try {
-            finish(plan);
+            running.remove(plan);
             for (Bundle bundle : plan.bundles()) {
                 setAside.add(new BundleKey(plan.height(), bundle.id()));
             }
@@ -401,12 +391,6 @@ public final class Trunk {
             structure.unlock();
         }
         release(plan);
-    }
-
-    private void finish(CompactionPlan plan) {
-        for (Bundle bundle : plan.bundles()) {
-            busy.remove(new BundleKey(plan.height(), bundle.id()));
-        }
     }
 
     private static void release(CompactionPlan plan) {

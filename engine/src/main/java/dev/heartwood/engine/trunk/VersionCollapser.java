@@ -24,6 +24,10 @@ final class VersionCollapser {
     private final MergeOperator operator;
     private final CompactionFilter filter;
     private final TrunkEvents events;
+    /** Length of the key of the last entry; below 0 before the first. */
+    private int previousLength;
+    /** The stratum of that key that needs nothing more; below 0 when none was moved. */
+    private int emittedStratum;
 
     /**
      * Prepares a merge.
@@ -42,27 +46,31 @@ final class VersionCollapser {
 
     /** Moves everything that is still needed from {@code input} to {@code output}; {@code previousKey} is scratch for a key. */
     void run(EntryCursor input, EntrySink output, long previousKey) {
-        int previousLength = -1;
-        int emittedStratum = -1;
+        previousLength = -1;
         input.seekFirst();
         while (input.valid()) {
-            int length = input.keyLength();
-            if (length != previousLength || Memory.compare(input.keyAddress(), length, previousKey, length) != 0) {
-                Memory.copy(input.keyAddress(), previousKey, length);
-                previousLength = length;
-                emittedStratum = -1;
-            }
-            int stratum = stratum(input.sequence());
-            if (stratum == emittedStratum) {
-                input.next();
-            } else if (input.kind() == Entries.MERGE) {
-                collapseOperands(input, stratum, output, previousKey, previousLength);
-                emittedStratum = stratum;
-            } else {
-                emit(input, stratum, output);
-                emittedStratum = stratum;
-                input.next();
-            }
+            step(input, output, previousKey);
+        }
+    }
+
+    /** Moves one entry, or the operands of a key. A method of its own, so that it is compiled once and not in the midst of a loop. */
+    private void step(EntryCursor input, EntrySink output, long previousKey) {
+        int length = input.keyLength();
+        if (length != previousLength || Memory.compare(input.keyAddress(), length, previousKey, length) != 0) {
+            Memory.copy(input.keyAddress(), previousKey, length);
+            previousLength = length;
+            emittedStratum = -1;
+        }
+        int stratum = stratum(input.sequence());
+        if (stratum == emittedStratum) {
+            input.next();
+        } else if (input.kind() == Entries.MERGE) {
+            collapseOperands(input, stratum, output, previousKey, previousLength);
+            emittedStratum = stratum;
+        } else {
+            emit(input, stratum, output);
+            emittedStratum = stratum;
+            input.next();
         }
     }
 

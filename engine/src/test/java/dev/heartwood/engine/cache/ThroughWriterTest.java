@@ -47,12 +47,18 @@ class ThroughWriterTest {
     }
 
     @Test
-    void oneExtentIsWrittenWhileTheNextIsFilled() {
-        try (ThroughWriter writer = file.newThroughWriter(false)) {
-            writer.write(first(1), 32, extent(1), 0);
-            assertEquals(0, fixture.device.writes.get());
-            writer.write(first(2), 32, extent(2), 0);
-            assertEquals(1, fixture.device.writes.get());
+    void extentsAreWrittenWhileTheNextAreFilled() {
+        try (ThroughWriter writer = file.newThroughWriter(2, false)) {
+            long one = extent(1);
+            long two = extent(2);
+            writer.write(first(1), 32, one, 0);
+            assertFalse(writer.isFull());
+            writer.write(first(2), 32, two, 0);
+            assertTrue(writer.isFull());
+            assertEquals(0, fixture.cache.stats().writtenThrough());
+            long free = writer.reap();
+            assertTrue(free == one || free == two);
+            assertFalse(writer.isFull());
             writer.write(first(3), 7, extent(3), 0);
             writer.await();
             writer.await();
@@ -67,7 +73,7 @@ class ThroughWriterTest {
 
     @Test
     void copiesAreKeptOfWhatIsOnTheDevice() {
-        try (ThroughWriter writer = file.newThroughWriter(true)) {
+        try (ThroughWriter writer = file.newThroughWriter(1, true)) {
             writer.write(first(1), 32, extent(1), 0);
             assertFalse(fixture.isCached(first(1)));
             writer.await();
@@ -84,13 +90,17 @@ class ThroughWriterTest {
         for (int page = 0; fixture.cache.stats().framesAvailable() > 32; page++) {
             fixture.read(first(10) + page % others, GENERATION);
         }
-        int kept;
-        try (ThroughWriter writer = file.newThroughWriter(true)) {
+        try (ThroughWriter writer = file.newThroughWriter(2, true)) {
             writer.write(first(1), 32, extent(1), 0);
-            assertEquals(0, writer.write(first(2), 32, extent(2), 7));
-            kept = writer.await();
+            writer.write(first(2), 32, extent(2), 7);
+            assertEquals(7, writer.placesTaken(), "as many as it may take");
+            writer.await();
+            assertEquals(7, writer.placesTaken());
+            writer.write(first(4), 2, extent(4), 32);
+            assertEquals(7 + 32, writer.placesTaken());
+            writer.await();
+            assertEquals(7 + 2, writer.placesTaken(), "as many as it took");
         }
-        assertEquals(7, kept);
         assertEquals(0, cachedOf(1));
         assertEquals(7, cachedOf(2));
         assertEquals(3, file.writeAndKeep(first(3), 32, extent(3), 3));
@@ -105,15 +115,15 @@ class ThroughWriterTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void aFailureIsThrownByTheNextCallAndRemembered(boolean byWrite) {
-        try (ThroughWriter writer = file.newThroughWriter(true)) {
+    void aFailureIsThrownWhereItIsWaitedForAndRemembered(boolean reaps) {
+        try (ThroughWriter writer = file.newThroughWriter(1, true)) {
             fixture.device.failingWrite.set(1);
             writer.write(first(1), 32, extent(1), 0);
             assertNull(file.failure());
             long next = extent(2);
             StoreIoException thrown = assertThrows(StoreIoException.class, () -> {
-                if (byWrite) {
-                    writer.write(first(2), 32, next, 0);
+                if (reaps) {
+                    writer.reap();
                 } else {
                     writer.await();
                 }
@@ -129,7 +139,7 @@ class ThroughWriterTest {
         fixture.device.during = () -> {
             throw new NoSpaceException("full");
         };
-        try (ThroughWriter writer = file.newThroughWriter(true)) {
+        try (ThroughWriter writer = file.newThroughWriter(1, true)) {
             writer.write(first(1), 32, extent(1), 0);
             assertThrows(NoSpaceException.class, writer::await);
         }
@@ -138,7 +148,7 @@ class ThroughWriterTest {
 
     @Test
     void closingWaitsForWhatIsUnderWay() {
-        ThroughWriter writer = file.newThroughWriter(true);
+        ThroughWriter writer = file.newThroughWriter(1, true);
         writer.write(first(1), 32, extent(1), 0);
         writer.close();
         assertEquals(1, fixture.device.writes.get());

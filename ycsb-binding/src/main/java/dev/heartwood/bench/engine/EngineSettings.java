@@ -51,6 +51,11 @@ public record EngineSettings(
         return new EngineSettings(other, records, keyBytes, valueBytes, memoryBytes, durability, device, options);
     }
 
+    /** The same settings for another number of records. */
+    public EngineSettings of(long count) {
+        return new EngineSettings(directory, count, keyBytes, valueBytes, memoryBytes, durability, device, options);
+    }
+
     /** The settings as {@code name=value} words. */
     public List<String> toArguments() {
         List<String> words = new ArrayList<>();

@@ -2,6 +2,7 @@ package dev.heartwood.bench.process;
 
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.stream.Collectors;
 
 /** The driver's end of the line to an engine's process. Belongs to one thread. */
 public final class EngineClient implements AutoCloseable {
@@ -102,6 +104,13 @@ public final class EngineClient implements AutoCloseable {
     /** What the results call the engine at the other end. */
     public String name() {
         return name;
+    }
+
+    /** Has the JVM of the engine compile what these phases need, on a store of so many records that is deleted then. */
+    public void warmUp(long records, int threads, List<Phase> phases) throws IOException, EngineFailure {
+        String names = phases.stream().map(Phase::toString).collect(Collectors.joining(" "));
+        commands.println("warmup " + records + " " + threads + " " + names);
+        await("done", operations -> {}, line -> {});
     }
 
     /** Runs a phase; {@code progress} is told the operations completed so far. */

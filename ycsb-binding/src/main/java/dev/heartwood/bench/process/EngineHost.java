@@ -7,6 +7,7 @@ import dev.heartwood.bench.workload.InsertSequence;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.function.LongConsumer;
@@ -19,6 +20,8 @@ import java.util.function.LongConsumer;
  */
 final class EngineHost implements AutoCloseable {
     private static final String SEQUENTIAL_SUFFIX = "-sequential";
+    private static final String WARM_UP_SUFFIX = "-warmup";
+    private static final double WARM_UP_SECONDS = 2;
 
     private final EngineKind kind;
     private final EngineSettings loaded;
@@ -42,6 +45,31 @@ final class EngineHost implements AutoCloseable {
         this.seed = seed;
         loaded = settings;
         sequential = settings.in(settings.directory().resolveSibling(kind + SEQUENTIAL_SUFFIX));
+    }
+
+    /**
+     * Loads a store of its own, runs phases on it that nobody counts, and deletes it, so that the JVM has compiled what is measured
+     * later. Before the first phase.
+     */
+    void warmUp(long records, int threads, List<Phase> phases) throws InterruptedException, ExecutionException, IOException {
+        Path directory = loaded.directory().resolveSibling(loaded.directory().getFileName() + WARM_UP_SUFFIX);
+        EngineSettings settings = loaded.in(directory).of(records);
+        try (EngineHost other = new EngineHost(kind, settings, checking, seed)) {
+            other.warmUp(Phase.LOAD, threads);
+            for (Phase phase : phases) {
+                if (phase != Phase.LOAD && phase != Phase.IDLE) {
+                    other.warmUp(phase, threads);
+                }
+            }
+        }
+        new DataSet(settings).delete();
+    }
+
+    private void warmUp(Phase phase, int threads) throws InterruptedException, ExecutionException, IOException {
+        run(Step.of(phase, WARM_UP_SECONDS), threads, operations -> {});
+        if (phase.mix().writes()) {
+            settle();
+        }
     }
 
     /**

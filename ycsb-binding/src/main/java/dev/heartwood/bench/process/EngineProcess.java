@@ -66,6 +66,11 @@ public final class EngineProcess {
 
     private void obey(String[] words) throws InterruptedException, ExecutionException, IOException {
         switch (words[0]) {
+            case "warmup" -> {
+                List<Phase> phases = Arrays.stream(words).skip(3).map(Phase::parse).toList();
+                host.warmUp(Long.parseLong(words[1]), Integer.parseInt(words[2]), phases);
+                say("done");
+            }
             case "run" -> {
                 Step step = new Step(Phase.parse(words[1]), Long.parseLong(words[3]), Double.parseDouble(words[4]));
                 PhaseResult result = host.run(step, Integer.parseInt(words[2]), this::progress);

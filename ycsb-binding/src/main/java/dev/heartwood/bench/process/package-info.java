@@ -6,7 +6,7 @@
  * time run a phase while the others idle, so that all meet the same state of the machine. They talk in lines:
  *
  * <pre>
- *   driver to engine     run PHASE THREADS OPERATIONS SECONDS | settle | retune DISTANCE | describe | quit
+ *   driver to engine     warmup RECORDS THREADS PHASES | run PHASE THREADS OPERATIONS SECONDS | settle | retune DISTANCE | describe | quit
  *   engine to driver     ready | progress OPERATIONS TOTAL | result name=value ... | text LINE | done | error MESSAGE
  * </pre>
  *

@@ -58,13 +58,13 @@ public final class HtmlReport {
     private String factsTable() {
         return String.format(
                 Locale.ROOT,
-                "<p class=\"facts\">%,d records of %d + %d bytes (%s) · memory %s · durability %s<br>%s%s</p>%n",
+                "<p class=\"facts\">%,d records of %d + %d bytes (%s) · memory %s · %s<br>%s%s</p>%n",
                 facts.records(),
                 facts.keyBytes(),
                 facts.valueBytes(),
                 Numbers.bytes(facts.rawBytes()),
                 new ByteSize(facts.memoryBytes()),
-                facts.durability(),
+                facts.conditions(),
                 escape(facts.machine()),
                 Stream.of(facts.note(), rounds.note())
                         .flatMap(Optional::stream)

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param valueBytes length of a value
  * @param memoryBytes memory of each engine
  * @param durability what a write survived
+ * @param warmupRecords records of the store that each engine's JVM was warmed up with; 0 when it was not
  * @param machine processors, system and Java
  */
 public record RunFacts(
@@ -25,9 +26,10 @@ public record RunFacts(
         int valueBytes,
         long memoryBytes,
         String durability,
+        long warmupRecords,
         String machine) {
     /** The facts of a run on this machine. */
-    public static RunFacts of(EngineSettings settings, List<EngineKind> engines) {
+    public static RunFacts of(EngineSettings settings, List<EngineKind> engines, long warmupRecords) {
         String machine =
                 Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name") + " "
                         + System.getProperty("os.version") + " " + System.getProperty("os.arch") + ", Java "
@@ -39,6 +41,7 @@ public record RunFacts(
                 settings.valueBytes(),
                 settings.memoryBytes(),
                 settings.durability().name().toLowerCase(Locale.ROOT),
+                warmupRecords,
                 machine);
     }
 
@@ -55,18 +58,24 @@ public record RunFacts(
                 : Optional.empty();
     }
 
+    /** What a write survived, and in which state of their JVMs the engines were measured. */
+    public String conditions() {
+        String warmth = warmupRecords == 0 ? "" : String.format(Locale.ROOT, ", after a warm-up with %,d records", warmupRecords);
+        return "durability " + durability + warmth;
+    }
+
     /** Everything in two or three lines. */
     public String headline() {
         return String.format(
                 Locale.ROOT,
-                "%s: %,d records of %d + %d bytes (%s), memory %s, durability %s%n%s%s",
+                "%s: %,d records of %d + %d bytes (%s), memory %s, %s%n%s%s",
                 String.join(", ", engines),
                 records,
                 keyBytes,
                 valueBytes,
                 Numbers.bytes(rawBytes()),
                 new ByteSize(memoryBytes),
-                durability,
+                conditions(),
                 machine,
                 note().map(n -> System.lineSeparator() + n).orElse(""));
     }

@@ -30,7 +30,7 @@ class ReportTest {
 
     @Test
     void thePageIsWellFormed() throws Exception {
-        RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", "a <machine>");
+        RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", 0, "a <machine>");
         requireWellFormed(new HtmlReport(facts, oneRound(results)).page());
     }
 
@@ -51,7 +51,7 @@ class ReportTest {
         assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.50 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +1\\.00 .* 1\\.0 +1\\.0 +-")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), oneRound(steps)).page();
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), oneRound(steps)).page();
         requireWellFormed(page);
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
@@ -77,7 +77,7 @@ class ReportTest {
         assertTrue(text.contains("medians of 3 rounds"), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2 +200 .* 100–300 +2\\.00")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2 +100 .* 100–200 +0\\.50")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", "m"), rounds).page();
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), rounds).page();
         requireWellFormed(page);
         assertTrue(page.contains("medians of 3 rounds"), page);
         assertTrue(JsonReport.of(rounds).contains("{\"round\": 3, \"engine\": \"a\""));

@@ -1,0 +1,43 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Span;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The merges that are planned and not done. A node is not merged twice at once; but a flush hands one bundle to several nodes, and those
+ * are merged beside each other, each for its own keys. Guarded by the trunk's structure lock.
+ */
+final class RunningMerges {
+    private final List<CompactionPlan> plans = new ArrayList<>();
+
+    void add(CompactionPlan plan) {
+        plans.add(plan);
+    }
+
+    void remove(CompactionPlan plan) {
+        plans.removeIf(running -> running == plan);
+    }
+
+    /** Whether a merge reads what a node, whose keys are {@code span}, holds for them: its result will take the place of that. */
+    boolean isBusy(TrunkNode node, Span span) {
+        for (CompactionPlan plan : plans) {
+            if (plan.height() == node.height() && isInput(plan, node, span)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isInput(CompactionPlan plan, TrunkNode node, Span span) {
+        for (Bundle planned : plan.bundles()) {
+            Span read = plan.spanOf(planned).intersect(span);
+            for (Bundle bundle : node.bundles()) {
+                if (bundle.id() == planned.id() && !bundle.span().intersect(read).isEmpty()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+}
