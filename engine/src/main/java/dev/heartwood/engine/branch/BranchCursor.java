@@ -168,6 +168,13 @@ public final class BranchCursor implements LargeValueCursor {
         settleForward();
     }
 
+    /** Starts reading what {@link #seekFirst} will need, so that the cursors of a merge do not wait for it one after the other. */
+    void readFirstAhead() {
+        if (ranges.count() > 0) {
+            source.readAhead(ranges.firstLeaf(0), ranges.lastLeaf(0));
+        }
+    }
+
     @Override
     public void seekLast() {
         if (ranges.count() == 0) {

@@ -4,6 +4,7 @@ import static dev.heartwood.engine.branch.KeyedPageLayout.*;
 
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
@@ -55,6 +56,8 @@ public final class BranchWriter {
     private boolean ended;
 
     private static final int MEMORY_BYTES = 8 * PageLayout.PAGE_BYTES;
+    /** Streams of pages: leaves, index pages, large values. */
+    private static final int STREAMS = 3;
 
     static {
         if (PageBuilder.MEMORY_BYTES + 2 * REFERENCE_BYTES + LAST_KEY_BYTES_MIN > MEMORY_BYTES) {
@@ -78,6 +81,11 @@ public final class BranchWriter {
         this.leaves = new PageStream(storage, id, mode);
         this.index = new IndexBuilder(storage, id, mode);
         this.lastKey = memory + MEMORY_BYTES - LAST_KEY_BYTES_MIN;
+    }
+
+    /** The memory of a pool that writing a branch past the cache takes at most, about, in bytes. */
+    public static long memoryBytes(MemoryPool mergePool) {
+        return (long) STREAMS * (1 + PageStream.depth(mergePool)) * PageLayout.EXTENT_BYTES;
     }
 
     /** From now on leaves of mode {@link WriteMode#KEPT} take the places in the cache of what was found there of these inputs. */

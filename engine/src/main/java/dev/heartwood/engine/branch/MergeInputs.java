@@ -10,7 +10,7 @@ import java.util.List;
 
 /** The branches that one merge reads, oldest first, and the queue that reads them ahead. Belongs to one thread. */
 public final class MergeInputs implements AutoCloseable {
-    private static final int QUEUE_DEPTH = 16;
+    private static final int QUEUE_DEPTH = 64;
 
     /** Cursors that share the reader, each with one request at most. */
     private static final int SHARING_MAX = 48;
@@ -42,8 +42,11 @@ public final class MergeInputs implements AutoCloseable {
         return reader == null ? 0 : reader.cachedPages();
     }
 
-    /** All entries in order; closed with this. */
+    /** All entries in order, to be walked from the first; closed with this. */
     public LargeValueCursor merged() {
+        if (cursors.size() > 1) {
+            cursors.forEach(BranchCursor::readFirstAhead);
+        }
         return MergeCursor.of(cursors);
     }
 

@@ -120,22 +120,25 @@ final class PageStream {
 
     private int placesLeft() {
         long taken = placesTaken + (writer == null ? 0 : writer.placesTaken());
-        return mode == WriteMode.KEPT ? (int) Math.clamp(places.getAsLong() - taken, 0, buffered) : 0;
+        return mode == WriteMode.KEPT ? Math.clamp(places.getAsLong() - taken, 0, buffered) : 0;
     }
 
     private boolean hasWriter() {
         if (writer == null && !withoutWriter && buffered == PageLayout.EXTENT_PAGES) {
-            long share = storage.mergePool().capacity() / POOL_SHARE / PageLayout.EXTENT_BYTES;
-            int depth = (int) Math.clamp(share, 1, ThroughWriter.DEPTH_MAX);
-            writer = storage.file().newThroughWriter(depth, mode == WriteMode.KEPT);
+            writer = storage.file().newThroughWriter(depth(storage.mergePool()), mode == WriteMode.KEPT);
             withoutWriter = writer == null;
         }
         return writer != null;
     }
 
+    /** Extents of a stream that are written past the cache at once. */
+    static int depth(MemoryPool mergePool) {
+        return Math.clamp(mergePool.capacity() / POOL_SHARE / PageLayout.EXTENT_BYTES, 1, ThroughWriter.DEPTH_MAX);
+    }
+
     /** Another buffer to fill while the others are written; 0 when there is no memory for it. */
     private long furtherBuffer() {
-        return keep(storage.mergePool().allocate(PageLayout.EXTENT_BYTES));
+        return keep(storage.mergePool().allocateSpare(PageLayout.EXTENT_BYTES));
     }
 
     private long keep(long address) {

@@ -12,7 +12,8 @@ import dev.heartwood.engine.page.PageType;
 final class StreamedLeaves implements LeafSource {
     /*
      * A chunk is the leaves of one extent, or of an aligned part of it, that lie in one range. While the cursor is in one chunk the
-     * next is read into the other buffer, once there is a next. Without memory or a queue for that, chunks are read when they are needed.
+     * next is read into the other buffer, once there is a next; and the first, when that is announced. Without memory or a queue for that,
+     * chunks are read when they are needed.
      */
     private static final int QUEUE_DEPTH = 4;
     private static final int NO_REQUEST = -1;
@@ -67,9 +68,13 @@ final class StreamedLeaves implements LeafSource {
         return leaf < first || leaf >= first + count;
     }
 
-    /** Reads nothing: the leaf comes with its chunk when it is opened. */
+    /** Starts reading the first chunk; later ones are read ahead as the cursor comes to them. */
     @Override
-    public void readAhead(int leaf, int lastLeaf) {}
+    public void readAhead(int leaf, int lastLeaf) {
+        if (count == 0 && request == NO_REQUEST && canReadAhead()) {
+            beginAhead(leaf, lastLeaf);
+        }
+    }
 
     @Override
     public long openContinuation(int leaf) {
@@ -146,8 +151,12 @@ final class StreamedLeaves implements LeafSource {
         if (range == ranges.count() || !canReadAhead()) {
             return;
         }
-        aheadFirst = Math.max(after, ranges.firstLeaf(range));
-        aheadCount = chunkEnd(aheadFirst, ranges.lastLeaf(range)) - aheadFirst;
+        beginAhead(Math.max(after, ranges.firstLeaf(range)), ranges.lastLeaf(range));
+    }
+
+    private void beginAhead(int leaf, int lastLeaf) {
+        aheadFirst = leaf;
+        aheadCount = chunkEnd(leaf, lastLeaf) - leaf;
         request = reader.begin(devicePage(aheadFirst), aheadCount, aheadBuffer, PageType.BRANCH_LEAF, branch.id);
     }
 

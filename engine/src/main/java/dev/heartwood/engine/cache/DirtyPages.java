@@ -12,6 +12,8 @@ final class DirtyPages {
      * the thread that brings more does it itself. Late writing is worth something: what is freed before it is written
      * costs the device nothing.
      */
+    private static final int EXTENTS_AT_ONCE = 4;
+
     private final FrameTable frames;
     private final FrameSource source;
     private final DirtyQueue queue;
@@ -48,19 +50,16 @@ final class DirtyPages {
     /** Writes back some of what is due; returns whether more is. */
     boolean writeSome(int extentsMax) {
         asked.set(false);
-        for (int i = 0; i < extentsMax && isDue(); i++) {
-            if (!writeBack.writeOldest()) {
-                return false;
-            }
-        }
-        return isDue();
+        int pagesDue = queue.pages() - dueAbove;
+        int extents = Math.ceilDiv(Math.max(0, pagesDue), PageLayout.EXTENT_PAGES);
+        return writeBack.writeOldest(Math.min(extents, extentsMax)) && isDue();
     }
 
     /** Copies sealed pages of one extent in, or writes them to the device when no frames can be had. */
     void insert(CachedFile file, long firstPage, int count, long address, Lifetime lifetime) {
         requireOneExtent(firstPage, count);
         requireNew(file, firstPage, count);
-        while (queue.pages() + count > dirtyMax && writeBack.writeOldest()) {
+        while (queue.pages() + count > dirtyMax && writeBack.writeOldest(EXTENTS_AT_ONCE)) {
             continue;
         }
         int[] taken = new int[count];

@@ -73,17 +73,25 @@ final class ExtentWriter implements AutoCloseable {
                 reap();
             }
         } finally {
-            if (queue != null) {
-                queue.close();
-            }
-            if (buffers != 0) {
-                pool.free(buffers, (long) slots * PageLayout.EXTENT_BYTES);
-            }
-            for (DirtyExtent extent : extents) {
-                if (extent != null) {
-                    writeBack.failed(extent, new IllegalStateException("write-back was broken off"));
+            try {
+                closeQueue();
+            } finally {
+                // Whoever waits for these must not wait for ever.
+                for (DirtyExtent extent : extents) {
+                    if (extent != null) {
+                        writeBack.failed(extent, new IllegalStateException("write-back was broken off"));
+                    }
                 }
             }
+        }
+    }
+
+    private void closeQueue() {
+        if (queue != null) {
+            queue.close();
+        }
+        if (buffers != 0) {
+            pool.free(buffers, (long) slots * PageLayout.EXTENT_BYTES);
         }
     }
 

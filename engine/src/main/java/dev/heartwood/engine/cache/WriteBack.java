@@ -40,6 +40,40 @@ final class WriteBack {
         return true;
     }
 
+    /** Writes up to so many of the oldest dirty extents of any files, several at once; false when there are fewer that can be written. */
+    boolean writeOldest(int extents) {
+        DirtyExtent[] taken = new DirtyExtent[extents];
+        int count = 0;
+        while (count < extents && (taken[count] = queue.takeOldest()) != null) {
+            count++;
+        }
+        int to;
+        for (int from = 0; from < count; from = to) {
+            to = from + 1;
+            while (to < count && taken[to].file == taken[from].file) {
+                to++;
+            }
+            write(taken, from, to);
+        }
+        return count == extents;
+    }
+
+    /** Writes extents of one file that were taken from the queue, several at once. */
+    private void write(DirtyExtent[] taken, int from, int to) {
+        int next = from;
+        try (ExtentWriter writer = new ExtentWriter(this, frames, taken[from].file, pool)) {
+            while (next < to) {
+                writer.write(taken[next++]);
+            }
+        } catch (Throwable e) {
+            // The writer has failed what it was given.
+            queue.fail(taken[from].file, e);
+            while (next < to) {
+                failed(taken[next++], e);
+            }
+        }
+    }
+
     /** Writes everything of a file that is dirty now; returns when it is on the device. */
     void writeAll(CachedFile file) {
         long serialMax = queue.lastSerial();

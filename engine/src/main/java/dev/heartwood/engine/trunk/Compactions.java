@@ -212,7 +212,10 @@ public final class Compactions {
         }
         needed = false;
         CompactionPlan plan = trunk.plan(Urge.NEEDED);
-        needed |= plan != null;
+        if (plan != null) {
+            // Only then: who wants something meanwhile has set it.
+            needed = true;
+        }
         return plan;
     }
 
@@ -228,7 +231,9 @@ public final class Compactions {
         }
         if (plan != null || moved) {
             quiet.compareAndSet(null, urge);
-            needed |= moved;
+            if (moved) {
+                needed = true;
+            }
         }
         return plan;
     }

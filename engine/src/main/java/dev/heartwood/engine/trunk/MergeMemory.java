@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.branch.BranchWriter;
 import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.page.PageLayout;
 
@@ -15,7 +16,6 @@ record MergeMemory(int inputs, long fixedBytes) {
     static final int CHUNK_PAGES_MIN = 4;
 
     private static final int CHUNK_PAGES_MAX = PageLayout.EXTENT_PAGES;
-    private static final long BRANCH_WRITER_BYTES = 6L * PageLayout.EXTENT_BYTES;
     private static final long MAPLET_WRITER_BYTES = PageLayout.EXTENT_BYTES;
     private static final long FINGERPRINT_BYTES = 5;
     private static final long SORTED_FINGERPRINT_BYTES = 8;
@@ -33,7 +33,7 @@ record MergeMemory(int inputs, long fixedBytes) {
         long readers = (long) maplets * MapletBuilder.chunkPages(maplets) * PageLayout.PAGE_BYTES;
         long fingerprints = Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
         long sorted = fingerprints / FINGERPRINT_BYTES * SORTED_FINGERPRINT_BYTES;
-        long writer = inputs == 0 ? 0 : BRANCH_WRITER_BYTES;
+        long writer = inputs == 0 ? 0 : BranchWriter.memoryBytes(storage.mergeBuffers());
         return new MergeMemory(inputs, writer + fingerprints + sorted + readers + MAPLET_WRITER_BYTES);
     }
 

@@ -22,7 +22,8 @@ final class RunningMerges {
     /** Whether a merge reads what a node, whose keys are {@code span}, holds for them: its result will take the place of that. */
     boolean isBusy(TrunkNode node, Span span) {
         for (CompactionPlan plan : plans) {
-            if (plan.height() == node.height() && isInput(plan, node, span)) {
+            boolean reachesIt = plan.height() == node.height() && !plan.span().intersect(span).isEmpty();
+            if (reachesIt && isInput(plan, node, span)) {
                 return true;
             }
         }

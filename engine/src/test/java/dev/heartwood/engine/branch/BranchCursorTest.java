@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.cache.ExtentReader;
@@ -76,6 +77,21 @@ class BranchCursorTest {
                 BranchFixture.assertSame(entries, BranchFixture.forward(merge), "merged");
             }
             assertEquals(0, reader.pending());
+        }
+    }
+
+    @Test
+    void theInputsOfAMergeAreReadTogetherBeforeAnyIsNeeded() {
+        try (MergeInputs inputs = new MergeInputs(fixture.file, 4)) {
+            inputs.add(branch, List.of(new Span(null, key(10_000))));
+            inputs.add(branch, List.of());
+            inputs.add(branch, List.of(new Span(key(10_000), null)));
+            fixture.device.pagesRead.clear();
+            EntryCursor merged = inputs.merged();
+            long behindFirst = branch.devicePage(4);
+            assertEquals(4, fixture.device.pagesRead.stream().filter(page -> page < behindFirst).count(), "a chunk of the first");
+            assertTrue(fixture.device.pagesRead.size() > 4, "and one of the other");
+            BranchFixture.assertSame(entries, BranchFixture.forward(merged), "merged");
         }
     }
 

@@ -22,6 +22,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class CachedFileTest {
     private static final int FRAMES = 128;
@@ -324,6 +326,41 @@ class CachedFileTest {
         }
         assertTrue(file.dirtyPages() <= fixture.cache.stats().frames() / 2);
         CacheFixture.check(device.contents(0), 0, GENERATION + 1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whenTheBackgroundCannotWriteNothingDirtyIsLostAndNothingIsWaitedForForEver(boolean queueFails) {
+        fixture.close();
+        fixture = new CacheFixture(512, PAGES);
+        file = fixture.file;
+        int extents = 11;
+        for (int extent = 0; extent < extents; extent++) {
+            fixture.insertDirty(extent * 32L, 32, GENERATION + 1);
+        }
+        AtomicInteger writesBegun = new AtomicInteger();
+        if (queueFails) {
+            fixture.device.during = () -> {
+                if (writesBegun.incrementAndGet() == 1) {
+                    throw new IllegalStateException("planted");
+                }
+            };
+        } else {
+            fixture.device.failingWrite.set(2);
+        }
+        while (fixture.cache.writeBackSome()) {
+            continue;
+        }
+        assertEquals(queueFails ? IllegalStateException.class : StoreIoException.class, file.failure().getClass());
+        int written = (int) (extents * 32 - file.dirtyPages());
+        assertTrue(written % 32 == 0 && written <= (queueFails ? 0 : 2 * 32), written + " pages written");
+        for (int page = 0; page < extents * 32; page++) {
+            fixture.read(page, GENERATION + 1);
+        }
+        for (int extent = 0; extent < extents; extent++) {
+            file.discard(extent * 32L, 32);
+        }
+        assertEquals(0, file.dirtyPages());
     }
 
     @Test
