@@ -56,8 +56,8 @@ public final class BranchWriter {
     private boolean ended;
 
     private static final int MEMORY_BYTES = 8 * PageLayout.PAGE_BYTES;
-    /** Streams of pages: leaves, index pages, large values. */
-    private static final int STREAMS = 3;
+    /** Streams of pages beside that of the leaves: of index pages and of large values. Hardly any fills more than one buffer of two. */
+    private static final int OTHER_STREAMS = 2;
 
     static {
         if (PageBuilder.MEMORY_BYTES + 2 * REFERENCE_BYTES + LAST_KEY_BYTES_MIN > MEMORY_BYTES) {
@@ -83,9 +83,9 @@ public final class BranchWriter {
         this.lastKey = memory + MEMORY_BYTES - LAST_KEY_BYTES_MIN;
     }
 
-    /** The memory of a pool that writing a branch past the cache takes at most, about, in bytes. */
+    /** The memory of a pool that writing a branch past the cache takes, about, in bytes. */
     public static long memoryBytes(MemoryPool mergePool) {
-        return (long) STREAMS * (1 + PageStream.depth(mergePool)) * PageLayout.EXTENT_BYTES;
+        return (1L + PageStream.depth(mergePool) + 2 * OTHER_STREAMS) * PageLayout.EXTENT_BYTES;
     }
 
     /** From now on leaves of mode {@link WriteMode#KEPT} take the places in the cache of what was found there of these inputs. */

@@ -19,9 +19,16 @@ public final class MergeAdmission {
      */
     private static final int MERGES_OF_8 = 5;
 
+    /**
+     * In a pool of fewer bytes merges are done one after the other: their cursors take memory from calls too, for keys of 64 KiB a block for
+     * each run.
+     */
+    private static final long SEVERAL_MERGES_BYTES_MIN = 4 << 20;
+
     private record Packing(boolean alone, Runnable admitted) {}
 
     private final long mergeBytesMax;
+    private final boolean admitsSeveral;
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by the lock.
     private final Queue<Packing> waiting = new ArrayDeque<>();
@@ -32,6 +39,7 @@ public final class MergeAdmission {
 
     public MergeAdmission(MemoryPool pool) {
         mergeBytesMax = pool.capacity() / 8 * MERGES_OF_8;
+        admitsSeveral = pool.capacity() >= SEVERAL_MERGES_BYTES_MIN;
     }
 
     /**
@@ -46,7 +54,7 @@ public final class MergeAdmission {
         try {
             int chunkPages = memory.chunkPages(mergeBytesMax - mergeBytes);
             long bytes = memory.bytes(chunkPages);
-            boolean fits = mergeBytes == 0 || mergeBytes + bytes <= mergeBytesMax;
+            boolean fits = mergeBytes == 0 || admitsSeveral && mergeBytes + bytes <= mergeBytesMax;
             if (!fits || isOneAlone || !waiting.isEmpty()) {
                 refusedMerges.add(whenFreed);
                 return 0;

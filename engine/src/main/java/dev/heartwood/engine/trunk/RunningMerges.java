@@ -15,8 +15,13 @@ final class RunningMerges {
         plans.add(plan);
     }
 
+    /** Allocates nothing: a merge that ended for want of Java heap has to be able to end. */
     void remove(CompactionPlan plan) {
-        plans.removeIf(running -> running == plan);
+        for (int i = plans.size() - 1; i >= 0; i--) {
+            if (plans.get(i) == plan) {
+                plans.remove(i);
+            }
+        }
     }
 
     /** Whether a merge reads what a node, whose keys are {@code span}, holds for them: its result will take the place of that. */

@@ -43,6 +43,19 @@ class MergeAdmissionTest {
     }
 
     @Test
+    void withLittleMemoryMergesAreDoneOneAfterTheOther() {
+        try (MemoryPool little = MemoryPool.open(3 * MIB)) {
+            MergeAdmission one = new MergeAdmission(little);
+            int pages = one.admitMerge(SMALL, tell("never"));
+            assertTrue(pages > 0);
+            assertEquals(0, one.admitMerge(SMALL, tell("second")));
+            one.releaseMerge(SMALL.bytes(pages));
+            assertEquals(List.of("second"), told);
+            assertTrue(one.admitMerge(SMALL, tell("never")) > 0);
+        }
+    }
+
+    @Test
     void oneMergeIsAlwaysAdmitted() {
         MergeMemory huge = new MergeMemory(40, 9 * MIB);
         assertTrue(admission.admitPacking(false, tell("never")));
