@@ -68,20 +68,28 @@ final class ExtentWriter implements AutoCloseable {
     /** Waits until everything is written or has failed. */
     @Override
     public void close() {
+        Throwable cause = null;
         try {
             while (queue != null && queue.pending() > 0) {
                 reap();
             }
+        } catch (Throwable e) {
+            cause = e;
+            throw e;
         } finally {
             try {
                 closeQueue();
             } finally {
-                // Whoever waits for these must not wait for ever.
-                for (DirtyExtent extent : extents) {
-                    if (extent != null) {
-                        writeBack.failed(extent, new IllegalStateException("write-back was broken off"));
-                    }
-                }
+                breakOff(cause);
+            }
+        }
+    }
+
+    /** Gives back what was not written to its end: whoever waits for it must not wait for ever. */
+    private void breakOff(Throwable cause) {
+        for (DirtyExtent extent : extents) {
+            if (extent != null) {
+                writeBack.failed(extent, cause != null ? cause : new IllegalStateException("write-back was broken off"));
             }
         }
     }
