@@ -52,7 +52,7 @@ public record EngineSettings(
     }
 
     /** The same settings for another number of records. */
-    public EngineSettings of(long count) {
+    public EngineSettings withRecords(long count) {
         return new EngineSettings(directory, count, keyBytes, valueBytes, memoryBytes, durability, device, options);
     }
 

@@ -53,7 +53,7 @@ final class EngineHost implements AutoCloseable {
      */
     void warmUp(long records, int threads, List<Phase> phases) throws InterruptedException, ExecutionException, IOException {
         Path directory = loaded.directory().resolveSibling(loaded.directory().getFileName() + WARM_UP_SUFFIX);
-        EngineSettings settings = loaded.in(directory).of(records);
+        EngineSettings settings = loaded.in(directory).withRecords(records);
         try (EngineHost other = new EngineHost(kind, settings, checking, seed)) {
             other.warmUp(Phase.LOAD, threads);
             for (Phase phase : phases) {
