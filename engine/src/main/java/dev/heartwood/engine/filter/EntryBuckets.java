@@ -3,6 +3,7 @@ package dev.heartwood.engine.filter;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.task.TimeSlice;
 import java.util.Arrays;
 
 /**
@@ -93,11 +94,13 @@ final class EntryBuckets implements AutoCloseable {
         try {
             long total = 0;
             int[] digits = new int[1 << DIGIT_BITS_MAX];
+            TimeSlice slice = new TimeSlice();
             for (int bucket = 0; bucket < heads.length; bucket++) {
                 if (counts[bucket] > 0) {
                     gather(bucket, scratch);
                     long sorted = sort(scratch, scratch + scratchBytes, counts[bucket], bits, digits);
                     total += counts[bucket] = spread(bucket, sorted, counts[bucket], bits);
+                    slice.check();
                 }
             }
             fingerprintBits = bits;

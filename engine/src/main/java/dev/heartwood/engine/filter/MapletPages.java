@@ -5,6 +5,7 @@ import dev.heartwood.engine.extent.Purpose;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.task.TimeSlice;
 import java.util.Arrays;
 
 /** Writes the pages of one maplet, an extent at a time. Frees what it wrote unless all of it was written. For one thread. */
@@ -44,9 +45,11 @@ final class MapletPages implements AutoCloseable {
 
     /** Writes all entries; returns null, having written some, when a page has no room for its own. */
     Maplet write(SortedEntries entries) {
+        TimeSlice slice = new TimeSlice();
         beginPage();
         boolean more = entries.next();
         while (more) {
+            slice.check();
             while (shape.page(entries.fingerprint()) > pages) {
                 finishPage();
                 beginPage();

@@ -114,6 +114,7 @@ final class OrderedViews {
         long[] covered = old.covered().clone();
         long[] chunks = old.chunks().clone();
         gatheredCount = 0;
+        makeRoom(old.runs());
         for (int i = 0; i < lanes.length; i++) {
             gather(i, covered, chunks);
         }
@@ -214,6 +215,20 @@ final class OrderedViews {
         }
         chunks[laneNumber] = chunk;
         covered[laneNumber] = record;
+    }
+
+    /** Has room for all records that the runs do not hold, or nearly all: writers may be adding some. */
+    private void makeRoom(SortedRun[] runs) {
+        long count = 0;
+        for (Lane lane : lanes) {
+            count += lane.entries();
+        }
+        for (SortedRun run : runs) {
+            count -= run.count();
+        }
+        if (count > gathered.length) {
+            gathered = new long[Math.toIntExact(count)];
+        }
     }
 
     private void add(long record) {

@@ -3,6 +3,7 @@
  *
  * <p>Layer: above {@code base}. Work is submitted by {@link dev.heartwood.engine.task.Priority}; a task never waits for another
  * task, so any number of threads makes progress. The test kit has a deterministic twin of {@link
- * dev.heartwood.engine.task.Workers}.
+ * dev.heartwood.engine.task.Workers}. What computes for long without waiting for anything gives its processor to others now and
+ * then ({@link dev.heartwood.engine.task.TimeSlice}).
  */
 package dev.heartwood.engine.task;

@@ -6,6 +6,7 @@ import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.task.TimeSlice;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,8 @@ import java.util.List;
  * kept and become 0. Runs are ordered by age, which keeps entries with number 0 in order.
  */
 final class VersionCollapser {
+    private static final int STEPS_PER_CHECK = 32;
+
     private final long[] snapshots;
     private final boolean bottom;
     private final MergeOperator operator;
@@ -47,9 +50,13 @@ final class VersionCollapser {
     /** Moves everything that is still needed from {@code input} to {@code output}; {@code previousKey} is scratch for a key. */
     void run(EntryCursor input, EntrySink output, long previousKey) {
         previousLength = -1;
+        TimeSlice slice = new TimeSlice();
         input.seekFirst();
-        while (input.valid()) {
+        for (int steps = 1; input.valid(); steps++) {
             step(input, output, previousKey);
+            if (steps % STEPS_PER_CHECK == 0) {
+                slice.check();
+            }
         }
     }
 
