@@ -2,6 +2,8 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.DeviceKind;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.os.Uring;
 
 /**
@@ -11,7 +13,7 @@ import dev.heartwood.engine.os.Uring;
 enum DeviceBinding {
     POSIX {
         @Override
-        DeviceCalls calls() {
+        DeviceCalls calls(IoMode mode) {
             return Posix.CALLS;
         }
 
@@ -22,7 +24,7 @@ enum DeviceBinding {
     },
     JNR {
         @Override
-        DeviceCalls calls() {
+        DeviceCalls calls(IoMode mode) {
             return Jnr.CALLS;
         }
 
@@ -33,8 +35,9 @@ enum DeviceBinding {
     },
     URING {
         @Override
-        DeviceCalls calls() {
-            return Posix.CALLS;
+        DeviceCalls calls(IoMode mode) {
+            // What goes through the system's cache is mostly there, and io_uring would have other threads read what is not.
+            return mode == IoMode.DIRECT ? Polling.CALLS : Posix.CALLS;
         }
 
         @Override
@@ -43,10 +46,23 @@ enum DeviceBinding {
         }
     };
 
+    /** Threads that poll give way to each other. */
+    private static final int POLLING_THREADS_PER_PROCESSOR = 4;
+
     private static final System.Logger LOGGER = System.getLogger("dev.heartwood");
 
     private static final class Posix {
         static final DeviceCalls CALLS = new PosixCalls();
+    }
+
+    private static final class Polling {
+        static final DeviceCalls CALLS = new PollingCalls(
+                Posix.CALLS,
+                UringPool.POLLED,
+                new PollingPatience(Clock.SYSTEM, Thread::yield),
+                Math.min(
+                        POLLING_THREADS_PER_PROCESSOR * Runtime.getRuntime().availableProcessors(),
+                        UringPool.POLLED_MAX));
     }
 
     private static final class Jnr {
@@ -72,8 +88,8 @@ enum DeviceBinding {
         }
     }
 
-    /** The system calls. */
-    abstract DeviceCalls calls();
+    /** The system calls for a file that is opened so. */
+    abstract DeviceCalls calls(IoMode mode);
 
     /** A queue on a device that makes these calls. */
     abstract IoQueue queue(FileDevice device, int depth);
@@ -94,7 +110,7 @@ enum DeviceBinding {
             case POSIX -> POSIX;
             case JNR -> {
                 try {
-                    JNR.calls();
+                    JNR.calls(IoMode.DIRECT);
                 } catch (LinkageError e) {
                     throw new IllegalStateException(
                             "DeviceKind.JNR needs com.github.jnr:jnr-ffi on the class path", e);

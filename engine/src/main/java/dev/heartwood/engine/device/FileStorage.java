@@ -49,6 +49,7 @@ public final class FileStorage implements Storage {
         this.access = access;
         if (binding == DeviceBinding.URING) {
             UringPool.SHARED.retain();
+            UringPool.POLLED.retain();
         }
     }
 
@@ -150,7 +151,7 @@ public final class FileStorage implements Storage {
     public BlockDevice openDevice(String name, boolean create) {
         OpenFile file =
                 create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode, access);
-        return new FileDevice(file, binding.calls(), binding::queue);
+        return new FileDevice(file, binding.calls(ioMode), binding::queue);
     }
 
     @Override
@@ -186,7 +187,11 @@ public final class FileStorage implements Storage {
                 storeLock.close();
             }
             if (binding == DeviceBinding.URING) {
-                UringPool.SHARED.release();
+                try {
+                    UringPool.SHARED.release();
+                } finally {
+                    UringPool.POLLED.release();
+                }
             }
         } finally {
             stateLock.unlock();

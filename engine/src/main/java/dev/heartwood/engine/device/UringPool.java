@@ -3,24 +3,38 @@ package dev.heartwood.engine.device;
 import dev.heartwood.engine.os.Uring;
 import java.util.ArrayDeque;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntFunction;
 
 /**
  * Idle rings, shared by all stores of the process, since making one costs several system calls. Rings are kept while
  * at least one {@link FileStorage} uses the pool. Thread-safe.
  */
 final class UringPool {
-    private static final int IDLE_MAX = 16;
+    private static final int QUEUES_IDLE_MAX = 16;
     private static final int ENTRIES_MIN = 16;
 
-    /** The pool of this process. */
-    static final UringPool SHARED = new UringPool();
+    /** The pool of this process for queues. */
+    static final UringPool SHARED = new UringPool(Uring::open, QUEUES_IDLE_MAX);
+
+    /** The most reads that poll at once; each has a ring. */
+    static final int POLLED_MAX = 64;
+
+    /** The pool of this process for reads that poll. */
+    static final UringPool POLLED = new UringPool(Uring::openCooperative, POLLED_MAX);
+
+    private final IntFunction<Uring> maker;
+    private final int idleMax;
 
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by lock.
     private final ArrayDeque<Uring> idle = new ArrayDeque<>();
     private int users;
 
-    UringPool() {}
+    /** @param maker makes a ring for so many operations */
+    UringPool(IntFunction<Uring> maker, int idleMax) {
+        this.maker = maker;
+        this.idleMax = idleMax;
+    }
 
     /** Announces a user. */
     void retain() {
@@ -49,6 +63,10 @@ final class UringPool {
     Uring take(int depth) {
         lock.lock();
         try {
+            Uring first = idle.peekFirst();
+            if (first != null && first.entries() >= depth) {
+                return idle.pollFirst();
+            }
             for (Uring ring : idle) {
                 if (ring.entries() >= depth) {
                     idle.remove(ring);
@@ -58,14 +76,14 @@ final class UringPool {
         } finally {
             lock.unlock();
         }
-        return Uring.open(Math.max(depth, ENTRIES_MIN));
+        return maker.apply(Math.max(depth, ENTRIES_MIN));
     }
 
     /** Takes a ring back; nothing is under way in it. */
     void give(Uring ring) {
         lock.lock();
         try {
-            if (users > 0 && idle.size() < IDLE_MAX) {
+            if (users > 0 && idle.size() < idleMax) {
                 idle.addFirst(ring);
                 return;
             }

@@ -69,8 +69,23 @@ public final class Uring implements AutoCloseable {
      * memory left
      */
     public static Uring open(int entries) {
+        return open(entries, 0);
+    }
+
+    /**
+     * As {@link #open}, with completions that are posted when the thread that submitted enters the kernel, by whatever call, and do not
+     * interrupt it.
+     *
+     * @throws StoreIoException also when the kernel is older than Linux 5.19
+     */
+    public static Uring openCooperative(int entries) {
+        return open(entries, SETUP_COOPERATIVE);
+    }
+
+    private static Uring open(int entries, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment params = arena.allocate(PARAMS_BYTES, 8);
+            params.set(NativeLinker.INT, PARAMS_FLAGS, flags);
             int descriptor =
                     (int) SystemCall.call(SystemCall.IO_URING_SETUP, entries, params.address(), 0, 0, 0, 0);
             if (descriptor < 0) {
@@ -140,6 +155,11 @@ public final class Uring implements AutoCloseable {
             unsubmitted -= result;
         }
         return result;
+    }
+
+    /** Whether the kernel has taken an operation whose completion was not read. */
+    public boolean isUnderWay() {
+        return head != Memory.getIntAcquire(submissionHead);
     }
 
     /** Whether a completion can be read. */

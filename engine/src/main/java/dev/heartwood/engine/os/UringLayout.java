@@ -9,6 +9,7 @@ final class UringLayout {
     static final int PARAMS_BYTES = 120;
     static final int PARAMS_SUBMISSION_ENTRIES = 0;
     static final int PARAMS_COMPLETION_ENTRIES = 4;
+    static final int PARAMS_FLAGS = 8;
     static final int PARAMS_FEATURES = 20;
     static final int PARAMS_SUBMISSION = 40;
     static final int PARAMS_COMPLETION = 80;
@@ -44,6 +45,9 @@ final class UringLayout {
     static final int OPCODE_WRITE = 23;
 
     static final int ENTER_GET_EVENTS = 1;
+
+    /* Completions are posted when the thread that submitted enters the kernel, and do not interrupt it (Linux 5.19). */
+    static final int SETUP_COOPERATIVE = 1 << 8;
 
     /* Both rings in one mapping; no completion is ever dropped; READ and WRITE exist (Linux 5.6). */
     static final int FEATURE_SINGLE_MAPPING = 1;

@@ -1,0 +1,151 @@
+package dev.heartwood.engine.device;
+
+import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.os.Errno;
+import dev.heartwood.engine.os.Uring;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * System calls whose short reads look whether they are done instead of sleeping until they are: each goes through a ring of its own, and
+ * its thread gives way to others in between. Falling asleep and waking up again takes a good part of the time in which a fast device
+ * answers. Where other threads want the processor, and for what takes long, reads sleep ({@link PollingPatience}). Thread-safe.
+ */
+final class PollingCalls implements DeviceCalls {
+    /*
+     * A read that has begun is waited for whatever happens, since the device writes to its memory; so a ring is given back with nothing in
+     * it. A read that could not be begun stays in its ring, which is closed then: the kernel takes nothing from it any more.
+     *
+     * Completions are posted when the thread that began the read enters the kernel, as every yield does (IORING_SETUP_COOP_TASKRUN). A
+     * virtual thread may come back from its yield on another thread, so it blocks.
+     */
+    /** Longer reads take a multiple of what falling asleep and waking up does. */
+    private static final long LENGTH_MAX = 32 << 10;
+
+    private final DeviceCalls blocking;
+    private final UringPool pool;
+    private final PollingPatience patience;
+    private final int threadsMax;
+    private final AtomicInteger threads = new AtomicInteger();
+
+    /** Reads of up to {@code threadsMax} threads at once poll, all others are {@code blocking}'s. */
+    PollingCalls(DeviceCalls blocking, UringPool pool, PollingPatience patience, int threadsMax) {
+        this.blocking = blocking;
+        this.pool = pool;
+        this.patience = patience;
+        this.threadsMax = threadsMax;
+    }
+
+    @Override
+    public long pread(int descriptor, long address, long length, long position) {
+        if (length > LENGTH_MAX || !patience.mayPoll() || Thread.currentThread().isVirtual()) {
+            return blocking.pread(descriptor, address, length, position);
+        }
+        Uring ring = takeRing();
+        if (ring == null) {
+            return blocking.pread(descriptor, address, length, position);
+        }
+        boolean begun;
+        try {
+            ring.read(descriptor, address, (int) length, position, 0);
+            begin(ring);
+            begun = ring.isUnderWay();
+            if (begun) {
+                patience.poll(ring);
+                await(ring);
+            }
+        } catch (RuntimeException | Error e) {
+            // The Java heap or the stack may be full.
+            awaitWhatever(ring);
+            discard(ring);
+            throw e;
+        }
+        if (!begun) {
+            discard(ring);
+            patience.exhausted();
+            return blocking.pread(descriptor, address, length, position);
+        }
+        int result = ring.completedResult();
+        ring.next();
+        give(ring);
+        return result;
+    }
+
+    /** A ring, or null when there are too many threads or the kernel has no more. */
+    private Uring takeRing() {
+        if (threads.incrementAndGet() <= threadsMax) {
+            try {
+                return pool.take(1);
+            } catch (StoreIoException e) {
+                patience.exhausted();
+            } catch (RuntimeException | Error e) {
+                threads.decrementAndGet();
+                throw e;
+            }
+        }
+        threads.decrementAndGet();
+        return null;
+    }
+
+    private void give(Uring ring) {
+        try {
+            pool.give(ring);
+        } finally {
+            threads.decrementAndGet();
+        }
+    }
+
+    private void discard(Uring ring) {
+        try {
+            ring.close();
+        } finally {
+            threads.decrementAndGet();
+        }
+    }
+
+    private static void begin(Uring ring) {
+        while (ring.enter(0) == -Errno.EINTR) {
+            continue;
+        }
+    }
+
+    /** Sleeps until the read is done. */
+    private static void await(Uring ring) {
+        while (!ring.completed()) {
+            // It is under way whatever an error here is about, and posted when this thread enters the kernel.
+            if (ring.enter(1) < 0) {
+                Thread.yield();
+            }
+        }
+    }
+
+    /** Returns when no read is under way, even where calls fail. */
+    private static void awaitWhatever(Uring ring) {
+        while (ring.isUnderWay() && !ring.completed()) {
+            try {
+                Thread.yield();
+            } catch (Throwable e) {
+                continue; // it comes in any case, at the next interrupt at the latest
+            }
+        }
+    }
+
+    @Override
+    public long pwrite(int descriptor, long address, long length, long position) {
+        return blocking.pwrite(descriptor, address, length, position);
+    }
+
+    @Override
+    public long pwritev(int descriptor, long vector, int count, long position) {
+        return blocking.pwritev(descriptor, vector, count, position);
+    }
+
+    @Override
+    public long fdatasync(int descriptor) {
+        return blocking.fdatasync(descriptor);
+    }
+
+    @Override
+    public long fallocate(int descriptor, int mode, long position, long length) {
+        return blocking.fallocate(descriptor, mode, position, length);
+    }
+}
