@@ -75,7 +75,8 @@ final class PollingCalls implements DeviceCalls {
         if (threads.incrementAndGet() <= threadsMax) {
             try {
                 return pool.take(1);
-            } catch (StoreIoException e) {
+            } catch (StoreIoException | OutOfMemoryError e) {
+                // No ring, or a full Java heap, which a read that blocks asks nothing of.
                 patience.exhausted();
             } catch (RuntimeException | Error e) {
                 threads.decrementAndGet();

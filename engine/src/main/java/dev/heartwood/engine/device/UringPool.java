@@ -27,13 +27,14 @@ final class UringPool {
 
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by lock.
-    private final ArrayDeque<Uring> idle = new ArrayDeque<>();
+    private final ArrayDeque<Uring> idle;
     private int users;
 
     /** @param maker makes a ring for so many operations */
     UringPool(IntFunction<Uring> maker, int idleMax) {
         this.maker = maker;
         this.idleMax = idleMax;
+        this.idle = new ArrayDeque<>(idleMax); // giving a ring back takes no memory
     }
 
     /** Announces a user. */

@@ -455,10 +455,13 @@ final class EngineStore implements KeyValueStore {
     }
 
     private static void leave(Operation operation, SnapshotState state) {
-        if (state != null) {
-            state.release();
+        try {
+            if (state != null) {
+                state.release();
+            }
+        } finally {
+            operation.end();
         }
-        operation.end();
     }
 
     @Override

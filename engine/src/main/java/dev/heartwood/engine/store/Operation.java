@@ -40,15 +40,18 @@ final class Operation {
 
     /** Ends the call: gives spilled memory back and leaves the epoch. */
     void end() {
-        if (spill != 0) {
-            buffers.free(spill, spillBytes);
-            spill = 0;
-            spillBytes = 0;
+        try {
+            if (spill != 0) {
+                buffers.free(spill, spillBytes);
+                spill = 0;
+                spillBytes = 0;
+            }
+        } finally {
+            if (used != null) {
+                used = null;
+            }
+            epochs.exit(slot);
         }
-        if (used != null) {
-            used = null;
-        }
-        epochs.exit(slot);
     }
 
     void use(Object needed) {

@@ -52,12 +52,21 @@ final class Operations {
         if (operation == null) {
             operation = bySlot.getAcquire(slot);
             if (operation == null) {
-                operation = new Operation(this, epochs, buffers);
+                operation = make(slot);
                 bySlot.setRelease(slot, operation);
             }
         }
         operation.begin(slot);
         return operation;
+    }
+
+    private Operation make(int slot) {
+        try {
+            return new Operation(this, epochs, buffers);
+        } catch (Error full) {
+            epochs.exit(slot); // a full Java heap; nobody would give the slot back
+            throw full;
+        }
     }
 
     /** Leaves the epoch of a call without giving its operation up, waits, and enters an epoch again. */
