@@ -55,6 +55,12 @@ final class Background {
     private final AtomicInteger packedSinceCheckpoint = new AtomicInteger();
     private final AtomicInteger scans = new AtomicInteger();
     private final AtomicInteger sealedTotal = new AtomicInteger();
+    // Made once, since a full Java heap must not keep a task that is announced from being submitted.
+    private final Runnable packTask = () -> packAll(false);
+    private final Runnable packAdmittedTask = () -> packAll(true);
+    private final Runnable whenAdmitted = this::packAdmitted;
+    private final Runnable mergeTask = this::mergeOne;
+    private final Runnable checkpointTask = this::checkpointNow;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition quieter = lock.newCondition();
     /** Packing found no memory beside others, and is to be alone. Belongs to who has set {@link #packing}. */
@@ -114,7 +120,10 @@ final class Background {
     /** Has the sealed memtables packed, if nobody does so already. */
     void packSoon() {
         if (!closing && generations.oldestSealed() != null && packing.compareAndSet(false, true)) {
-            workers.submit(Priority.SEAL, () -> packAll(false));
+            if (!submit(Priority.SEAL, packTask)) {
+                packing.set(false);
+                signal();
+            }
         }
     }
 
@@ -130,14 +139,25 @@ final class Background {
         return packingFailure != null && merging.get() == 0;
     }
 
-    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already. */
     private void packAll(boolean isAdmitted) {
+        try {
+            packSealed(isAdmitted);
+        } catch (Throwable e) {
+            // The Java heap is full, say: nobody else would tell those who wait for the memtables.
+            failStop.fail(e);
+            packing.set(false);
+            signal();
+        }
+    }
+
+    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already. */
+    private void packSealed(boolean isAdmitted) {
         boolean admitted = isAdmitted;
         boolean goesOn = true;
         for (Generation oldest = generations.oldestSealed();
                 goesOn && oldest != null && !failStop.isFailed();
                 oldest = generations.oldestSealed()) {
-            if (!admitted && !admission.admitPacking(packsAlone, this::packAdmitted)) {
+            if (!admitted && !admission.admitPacking(packsAlone, whenAdmitted)) {
                 return; // still packing, and goes on when it is admitted
             }
             goesOn = tryPack(oldest);
@@ -155,7 +175,22 @@ final class Background {
     }
 
     private void packAdmitted() {
-        workers.submit(Priority.SEAL, () -> packAll(true));
+        if (!submit(Priority.SEAL, packAdmittedTask)) {
+            admission.releasePacking();
+            packing.set(false);
+            signal();
+        }
+    }
+
+    /** Returns whether the task will run; when it cannot, because the Java heap is full, say, the store has failed. */
+    private boolean submit(Priority priority, Runnable task) {
+        try {
+            workers.submit(priority, task);
+            return true;
+        } catch (RuntimeException | Error e) {
+            failStop.fail(e);
+            return false;
+        }
     }
 
     /** Returns whether to go on: with the next memtable, or alone with this one. */
@@ -248,7 +283,11 @@ final class Background {
                 return;
             }
             if (merging.compareAndSet(running, running + 1)) {
-                workers.submit(Priority.COMPACT, this::mergeOne);
+                if (!submit(Priority.COMPACT, mergeTask)) {
+                    merging.decrementAndGet();
+                    signal();
+                    return;
+                }
             }
         }
     }
@@ -295,27 +334,32 @@ final class Background {
                 signal();
                 return;
             }
-            workers.submit(Priority.CHECKPOINT, () -> {
-                boolean done = false;
-                try {
-                    packedSinceCheckpoint.set(0);
-                    steps.checkpoint();
-                    done = true;
-                } catch (NoSpaceException | InsufficientMemoryException e) {
-                    compactions.failed(e);
-                } catch (Throwable e) {
-                    failStop.fail(e);
-                } finally {
-                    checkpointing.set(false);
-                    packAgain();
-                    signal();
-                }
-                if (done) {
-                    compactions.want();
-                    mergeSoon();
-                    checkpointIfDue();
-                }
-            });
+            if (!submit(Priority.CHECKPOINT, checkpointTask)) {
+                checkpointing.set(false);
+                signal();
+            }
+        }
+    }
+
+    private void checkpointNow() {
+        boolean done = false;
+        try {
+            packedSinceCheckpoint.set(0);
+            steps.checkpoint();
+            done = true;
+        } catch (NoSpaceException | InsufficientMemoryException e) {
+            compactions.failed(e);
+        } catch (Throwable e) {
+            failStop.fail(e);
+        } finally {
+            checkpointing.set(false);
+            packAgain();
+            signal();
+        }
+        if (done) {
+            compactions.want();
+            mergeSoon();
+            checkpointIfDue();
         }
     }
 

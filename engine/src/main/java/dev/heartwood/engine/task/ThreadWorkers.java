@@ -16,6 +16,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge.
  */
 public final class ThreadWorkers implements Workers {
+    private static final Priority[] PRIORITIES = Priority.values();
+
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Map<Priority, ArrayDeque<Runnable>> queues = new EnumMap<>(Priority.class);
@@ -80,14 +82,27 @@ public final class ThreadWorkers implements Workers {
     }
 
     private void work(Priority least) {
-        for (Runnable task = take(least); task != null; task = take(least)) {
+        boolean goesOn = true;
+        while (goesOn) {
             try {
-                task.run();
+                Runnable task = take(least);
+                goesOn = task != null;
+                if (goesOn) {
+                    task.run();
+                }
             } catch (Throwable e) {
                 // A task deals with its own failures. One that does not must not take the thread from all other tasks.
-                Thread thread = Thread.currentThread();
-                thread.getUncaughtExceptionHandler().uncaughtException(thread, e);
+                report(e);
             }
+        }
+    }
+
+    private static void report(Throwable failure) {
+        try {
+            Thread thread = Thread.currentThread();
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+        } catch (Throwable full) {
+            // Where the Java heap is full even that may fail, and the thread is needed all the same.
         }
     }
 
@@ -96,7 +111,7 @@ public final class ThreadWorkers implements Workers {
         try {
             while (true) {
                 queueDue();
-                for (Priority priority : Priority.values()) {
+                for (Priority priority : PRIORITIES) {
                     if (priority.compareTo(least) <= 0) {
                         Runnable task = queues.get(priority).poll();
                         if (task != null) {
