@@ -28,6 +28,11 @@ public final class MergeInputs implements AutoCloseable {
             reader = new ExtentReader(file, queue);
         } catch (StoreException refused) {
             reader = null; // each cursor then sees for itself, and reads without a queue if it must
+        } catch (RuntimeException | Error e) {
+            if (queue != null) {
+                queue.close(); // a full Java heap; the queue would keep the file open
+            }
+            throw e;
         }
     }
 

@@ -4,6 +4,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
@@ -162,10 +163,17 @@ public final class CachedFile implements AutoCloseable {
      * @param keeps whether copies stay in the cache while it has frames to spare
      */
     public ThroughWriter newThroughWriter(int depth, boolean keeps) {
+        IoQueue queue;
         try {
-            return new ThroughWriter(this, cache.dirtyPages, device.newQueue(depth), keeps);
+            queue = device.newQueue(depth);
         } catch (StoreException refused) {
             return null;
+        }
+        try {
+            return new ThroughWriter(this, cache.dirtyPages, queue, keeps);
+        } catch (RuntimeException | Error e) {
+            queue.close(); // a full Java heap; the queue would keep the file open
+            throw e;
         }
     }
 
