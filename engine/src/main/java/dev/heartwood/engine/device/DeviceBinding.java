@@ -13,7 +13,7 @@ import dev.heartwood.engine.os.Uring;
 enum DeviceBinding {
     POSIX {
         @Override
-        DeviceCalls calls(IoMode mode) {
+        DeviceCalls calls() {
             return Posix.CALLS;
         }
 
@@ -24,7 +24,7 @@ enum DeviceBinding {
     },
     JNR {
         @Override
-        DeviceCalls calls(IoMode mode) {
+        DeviceCalls calls() {
             return Jnr.CALLS;
         }
 
@@ -35,9 +35,14 @@ enum DeviceBinding {
     },
     URING {
         @Override
-        DeviceCalls calls(IoMode mode) {
+        DeviceCalls calls() {
+            return Posix.CALLS;
+        }
+
+        @Override
+        TransferLoop.Call reads(IoMode mode) {
             // What goes through the system's cache is mostly there, and io_uring would have other threads read what is not.
-            return mode == IoMode.DIRECT ? Polling.CALLS : Posix.CALLS;
+            return mode == IoMode.DIRECT ? Polled.READS : super.reads(mode);
         }
 
         @Override
@@ -55,9 +60,9 @@ enum DeviceBinding {
         static final DeviceCalls CALLS = new PosixCalls();
     }
 
-    private static final class Polling {
-        static final DeviceCalls CALLS = new PollingCalls(
-                Posix.CALLS,
+    private static final class Polled {
+        static final TransferLoop.Call READS = new PolledReads(
+                Posix.CALLS::pread,
                 UringPool.POLLED,
                 new PollingPatience(Clock.SYSTEM, Thread::yield),
                 Math.min(
@@ -88,8 +93,13 @@ enum DeviceBinding {
         }
     }
 
-    /** The system calls for a file that is opened so. */
-    abstract DeviceCalls calls(IoMode mode);
+    /** The system calls. */
+    abstract DeviceCalls calls();
+
+    /** What reads a file that was opened so, and waits for it. */
+    TransferLoop.Call reads(IoMode mode) {
+        return calls()::pread;
+    }
 
     /** A queue on a device that makes these calls. */
     abstract IoQueue queue(FileDevice device, int depth);
@@ -110,7 +120,7 @@ enum DeviceBinding {
             case POSIX -> POSIX;
             case JNR -> {
                 try {
-                    JNR.calls(IoMode.DIRECT);
+                    JNR.calls();
                 } catch (LinkageError e) {
                     throw new IllegalStateException(
                             "DeviceKind.JNR needs com.github.jnr:jnr-ffi on the class path", e);

@@ -45,13 +45,18 @@ final class FileDevice implements BlockDevice {
 
     /** Takes over {@code file}; {@code queues} makes its queues. */
     FileDevice(OpenFile file, DeviceCalls calls, Queues queues) {
+        this(file, calls, calls::pread, queues);
+    }
+
+    /** As {@link #FileDevice(OpenFile, DeviceCalls, Queues)}, with reads that are not {@code calls}'s. */
+    FileDevice(OpenFile file, DeviceCalls calls, TransferLoop.Call reads, Queues queues) {
         this.name = file.name();
         this.file = file.descriptor();
         this.descriptor = file.descriptor();
         this.fixedSize = file.fixedSize();
         this.size = file.size();
         this.calls = calls;
-        this.reads = calls::pread;
+        this.reads = reads;
         this.writes = calls::pwrite;
         this.queues = queues;
     }

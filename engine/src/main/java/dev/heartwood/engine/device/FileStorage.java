@@ -151,7 +151,7 @@ public final class FileStorage implements Storage {
     public BlockDevice openDevice(String name, boolean create) {
         OpenFile file =
                 create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode, access);
-        return new FileDevice(file, binding.calls(ioMode), binding::queue);
+        return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding::queue);
     }
 
     @Override

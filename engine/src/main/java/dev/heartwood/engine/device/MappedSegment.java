@@ -1,7 +1,6 @@
 package dev.heartwood.engine.device;
 
 import dev.heartwood.ClosedException;
-import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileStatus;
@@ -92,7 +91,7 @@ final class MappedSegment implements MappedFile {
         if (status.size() != length || status.allocatedBytes() < length) {
             // From 0, to fill holes too.
             long size = Math.min(status.size(), length);
-            Preallocation.extend(DeviceBinding.POSIX.calls(IoMode.BUFFERED), new OpenFile(path, descriptor, size, false), 0, length);
+            Preallocation.extend(DeviceBinding.POSIX.calls(), new OpenFile(path, descriptor, size, false), 0, length);
         }
     }
 

@@ -28,7 +28,7 @@
  * API, or through jnr-ffi) and its queues ({@code UringQueue}, or {@code ImmediateQueue}, which performs operations
  * when they are submitted). {@code DeviceBinding} pairs them by {@link dev.heartwood.DeviceKind}. A synchronous read is a pread on the
  * calling thread, and with io_uring and O_DIRECT, if it is short, one operation of a ring that the thread looks at until it is done
- * ({@code PollingCalls}), while nobody else wants its processor ({@code PollingPatience}).
+ * ({@code PolledReads}), while nobody else wants its processor ({@code PollingPatience}).
  *
  * <p>Files in a store's directory: {@code LOCK} holds the process number of the holder in decimal; a name that ends in
  * {@code .unfinished} is a small file whose writer died. Neither is listed. A block special file may stand in place of
@@ -47,7 +47,7 @@
  * FileDevice.references       plain       plain       allocationLock
  * FileDevice.discards         volatile    volatile    - (only ever set to false)
  * UringPool.idle, users       plain       plain       lock
- * PollingCalls.threads        CAS         CAS         -
+ * PolledReads.threads        CAS         CAS         -
  * PollingPatience.*           plain       plain       - (hints)
  * MappedSegment.closed        volatile    CAS         -
  * MappedSegment.window*       plain       plain       the one thread that slides and touches; close follows it

@@ -60,7 +60,7 @@ final class Background {
     private final Runnable packAdmittedTask = () -> packAll(true);
     private final Runnable whenAdmitted = this::packAdmitted;
     private final Runnable mergeTask = this::mergeOne;
-    private final Runnable checkpointTask = this::checkpointNow;
+    private final Runnable checkpointTask = this::makeCheckpoint;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition quieter = lock.newCondition();
     /** Packing found no memory beside others, and is to be alone. Belongs to who has set {@link #packing}. */
@@ -341,7 +341,7 @@ final class Background {
         }
     }
 
-    private void checkpointNow() {
+    private void makeCheckpoint() {
         boolean done = false;
         try {
             packedSinceCheckpoint.set(0);

@@ -41,7 +41,7 @@ class ErrnoTest {
 
     /** Answers the next call with an error, and those after it as the real file does. */
     private static final class OneError implements DeviceCalls {
-        private final DeviceCalls real = DeviceBinding.POSIX.calls(IoMode.BUFFERED);
+        private final DeviceCalls real = DeviceBinding.POSIX.calls();
         private int errno;
 
         private boolean fails() {

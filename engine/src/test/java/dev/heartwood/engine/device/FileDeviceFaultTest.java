@@ -25,7 +25,7 @@ class FileDeviceFaultTest {
 
     /** Takes the next result from the script: an error, a length to cut the transfer to, or PASS. */
     private static final class FaultyCalls implements DeviceCalls {
-        private final DeviceCalls real = DeviceBinding.POSIX.calls(IoMode.BUFFERED);
+        private final DeviceCalls real = DeviceBinding.POSIX.calls();
         private final ArrayDeque<Long> script = new ArrayDeque<>();
 
         void next(long... results) {

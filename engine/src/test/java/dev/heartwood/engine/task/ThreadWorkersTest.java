@@ -30,6 +30,27 @@ class ThreadWorkersTest {
         assertEquals(10, reported.get());
     }
 
+    /** As when the Java heap is full, and nothing can be said about a task that found it so. */
+    @Test
+    void handlersThatThrowEndNoWorker() throws InterruptedException {
+        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+            throw new OutOfMemoryError("for a test");
+        });
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1)) {
+            CountDownLatch done = new CountDownLatch(4);
+            for (int i = 0; i < 4; i++) {
+                workers.submit(Priority.IDLE, () -> {
+                    done.countDown();
+                    throw new OutOfMemoryError("for a test");
+                });
+            }
+            done.await();
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before);
+        }
+    }
+
     @Test
     void delayedTasksRunWhenTheirTimeComesAndAreForgottenAtTheEnd() throws InterruptedException {
         AtomicInteger ran = new AtomicInteger();

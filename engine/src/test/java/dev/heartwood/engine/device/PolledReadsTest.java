@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Reads that poll and reads that do not, of a real file whose pages are told apart. */
-class PollingCallsTest {
+class PolledReadsTest {
     private static final int PAGE = BlockDevice.ALIGNMENT;
     private static final int PAGES = 64;
 
@@ -46,40 +46,14 @@ class PollingCallsTest {
     private final AtomicInteger made = new AtomicInteger();
     private UringPool pool;
 
-    /** Counts reads that are left to it. */
-    private final class Blocking implements DeviceCalls {
-        private final DeviceCalls real = DeviceBinding.POSIX.calls(IoMode.DIRECT);
-
-        @Override
-        public long pread(int descriptor, long address, long length, long position) {
-            blocked.incrementAndGet();
-            return real.pread(descriptor, address, length, position);
-        }
-
-        @Override
-        public long pwrite(int descriptor, long address, long length, long position) {
-            return real.pwrite(descriptor, address, length, position);
-        }
-
-        @Override
-        public long pwritev(int descriptor, long vector, int count, long position) {
-            return real.pwritev(descriptor, vector, count, position);
-        }
-
-        @Override
-        public long fdatasync(int descriptor) {
-            return real.fdatasync(descriptor);
-        }
-
-        @Override
-        public long fallocate(int descriptor, int mode, long position, long length) {
-            return real.fallocate(descriptor, mode, position, length);
-        }
+    private long block(int descriptor, long address, long length, long position) {
+        blocked.incrementAndGet();
+        return DeviceBinding.POSIX.calls().pread(descriptor, address, length, position);
     }
 
     @BeforeEach
     void fill() {
-        FileDevice device = new FileDevice(file, DeviceBinding.POSIX.calls(IoMode.DIRECT), ImmediateQueue::new);
+        FileDevice device = new FileDevice(file, DeviceBinding.POSIX.calls(), ImmediateQueue::new);
         device.retain();
         device.allocate((long) PAGES * PAGE);
         long page = memory.allocate(PAGE);
@@ -103,25 +77,25 @@ class PollingCallsTest {
         directory.close();
     }
 
-    private PollingCalls calls(IntFunction<Uring> maker, int threadsMax, Clock clock, Runnable yield) {
+    private PolledReads reads(IntFunction<Uring> maker, int threadsMax, Clock clock, Runnable yield) {
         pool = new UringPool(entries -> {
             made.incrementAndGet();
             return maker.apply(entries);
         }, UringPool.POLLED_MAX);
         pool.retain();
-        return new PollingCalls(new Blocking(), pool, new PollingPatience(clock, yield), threadsMax);
+        return new PolledReads(this::block, pool, new PollingPatience(clock, yield), threadsMax);
     }
 
-    private PollingCalls calls(int threadsMax) {
-        return calls(Uring::openCooperative, threadsMax, STANDING, Thread::yield);
+    private PolledReads reads(int threadsMax) {
+        return reads(Uring::openCooperative, threadsMax, STANDING, Thread::yield);
     }
 
-    private void check(PollingCalls calls, int first, int count) {
+    private void check(PolledReads reads, int first, int count) {
         long address = memory.allocate((long) count * PAGE);
         try {
             assertEquals(
                     (long) count * PAGE,
-                    calls.pread(file.descriptor(), address, (long) count * PAGE, (long) first * PAGE));
+                    reads.transfer(file.descriptor(), address, (long) count * PAGE, (long) first * PAGE));
             for (int i = 0; i < count; i++) {
                 assertEquals(first + i, Memory.getLong(address + (long) i * PAGE));
                 assertEquals(~(long) (first + i), Memory.getLong(address + (long) (i + 1) * PAGE - Long.BYTES));
@@ -133,31 +107,31 @@ class PollingCallsTest {
 
     @Test
     void readsWithoutBlockingThroughOneRing() {
-        PollingCalls calls = calls(1);
-        check(calls, 3, 1);
-        check(calls, 8, 2);
+        PolledReads reads = reads(1);
+        check(reads, 3, 1);
+        check(reads, 8, 2);
         assertEquals(0, blocked.get());
         assertEquals(1, made.get());
     }
 
     @Test
     void tellsTheEndOfTheFileAndErrorsAsPreadDoes() {
-        PollingCalls calls = calls(1);
+        PolledReads reads = reads(1);
         long address = memory.allocate(PAGE);
-        assertEquals(0, calls.pread(file.descriptor(), address, PAGE, (long) PAGES * PAGE));
-        assertEquals(-Errno.EBADF, calls.pread(Integer.MAX_VALUE, address, PAGE, 0));
-        check(calls, 5, 1);
+        assertEquals(0, reads.transfer(file.descriptor(), address, PAGE, (long) PAGES * PAGE));
+        assertEquals(-Errno.EBADF, reads.transfer(Integer.MAX_VALUE, address, PAGE, 0));
+        check(reads, 5, 1);
     }
 
     @Test
     void longReadsAndVirtualThreadsBlock() throws InterruptedException {
-        PollingCalls calls = calls(1);
-        check(calls, 0, 16);
+        PolledReads reads = reads(1);
+        check(reads, 0, 16);
         assertEquals(1, blocked.get());
         AtomicInteger checked = new AtomicInteger();
         Thread.ofVirtual()
                 .start(() -> {
-                    check(calls, 7, 1);
+                    check(reads, 7, 1);
                     checked.incrementAndGet();
                 })
                 .join();
@@ -170,61 +144,61 @@ class PollingCallsTest {
     void whoWasHeldUpReadsTheSameAndTheNextBlock() {
         AtomicLong now = new AtomicLong();
         AtomicInteger heldUp = new AtomicInteger();
-        PollingCalls calls = calls(Uring::openCooperative, 1, now::get, () -> {
+        PolledReads reads = reads(Uring::openCooperative, 1, now::get, () -> {
             now.addAndGet(PollingPatience.AWAY_NANOS_MAX + 1);
             heldUp.incrementAndGet();
         });
-        for (int reads = 0; reads < 1_000 && heldUp.get() == 0; reads++) {
-            check(calls, reads % PAGES, 1); // one that is done at once is not held up
+        for (int i = 0; i < 1_000 && heldUp.get() == 0; i++) {
+            check(reads, i % PAGES, 1); // one that is done at once is not held up
         }
         assertEquals(1, heldUp.get());
         assertEquals(0, blocked.get());
-        check(calls, 9, 1);
+        check(reads, 9, 1);
         assertEquals(1, blocked.get());
         assertEquals(1, made.get());
     }
 
     @Test
     void moreThreadsThanMayPollBlock() {
-        PollingCalls calls = calls(0);
-        check(calls, 1, 1);
-        check(calls, 2, 1);
+        PolledReads reads = reads(0);
+        check(reads, 1, 1);
+        check(reads, 2, 1);
         assertEquals(2, blocked.get());
         assertEquals(0, made.get());
     }
 
     @Test
     void withoutRingsReadsBlock() {
-        PollingCalls calls = calls(
+        PolledReads reads = reads(
                 entries -> {
                     throw new StoreIoException(Errno.ENOSYS, "ENOSYS", "io_uring_setup", "io_uring", -1);
                 },
                 1,
                 STANDING,
                 Thread::yield);
-        check(calls, 1, 1);
-        check(calls, 2, 1);
+        check(reads, 1, 1);
+        check(reads, 2, 1);
         assertEquals(2, blocked.get());
         assertEquals(1, made.get());
     }
 
     @Test
     void withAFullHeapReadsBlock() {
-        PollingCalls calls = calls(
+        PolledReads reads = reads(
                 entries -> {
                     throw new OutOfMemoryError("for a test");
                 },
                 1,
                 STANDING,
                 Thread::yield);
-        check(calls, 1, 1);
+        check(reads, 1, 1);
         assertEquals(1, blocked.get());
     }
 
     @Test
     void anErrorWhileARingIsMadeTakesNoPlace() {
         boolean[] fails = {true};
-        PollingCalls calls = calls(
+        PolledReads reads = reads(
                 entries -> {
                     if (fails[0]) {
                         throw new LinkageError("for a test");
@@ -234,15 +208,15 @@ class PollingCallsTest {
                 1,
                 STANDING,
                 Thread::yield);
-        assertThrows(LinkageError.class, () -> check(calls, 1, 1));
+        assertThrows(LinkageError.class, () -> check(reads, 1, 1));
         fails[0] = false;
-        check(calls, 2, 1);
+        check(reads, 2, 1);
         assertEquals(0, blocked.get());
     }
 
     @Test
     void aRingThatTakesNothingIsGivenUp() {
-        PollingCalls calls = calls(
+        PolledReads reads = reads(
                 entries -> {
                     Set<Integer> before = rings();
                     Uring ring = Uring.openCooperative(entries);
@@ -255,8 +229,8 @@ class PollingCallsTest {
                 1,
                 STANDING,
                 Thread::yield);
-        check(calls, 4, 1);
-        check(calls, 5, 1);
+        check(reads, 4, 1);
+        check(reads, 5, 1);
         assertEquals(2, blocked.get());
         assertEquals(1, made.get());
     }
@@ -284,14 +258,14 @@ class PollingCallsTest {
     @Test
     void manyThreadsReadTheirOwnPages() throws Exception {
         int count = 6;
-        PollingCalls calls = calls(count - 1);
+        PolledReads reads = reads(count - 1);
         try (var threads = Executors.newFixedThreadPool(count)) {
             List<Future<?>> done = new ArrayList<>();
             for (int t = 0; t < count; t++) {
                 SplittableRandom random = new SplittableRandom(t);
                 done.add(threads.submit(() -> {
                     for (int i = 0; i < 400; i++) {
-                        check(calls, random.nextInt(PAGES - 1), 1 + (i & 1));
+                        check(reads, random.nextInt(PAGES - 1), 1 + (i & 1));
                     }
                 }));
             }

@@ -6,11 +6,11 @@ import dev.heartwood.engine.os.Uring;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * System calls whose short reads look whether they are done instead of sleeping until they are: each goes through a ring of its own, and
- * its thread gives way to others in between. Falling asleep and waking up again takes a good part of the time in which a fast device
- * answers. Where other threads want the processor, and for what takes long, reads sleep ({@link PollingPatience}). Thread-safe.
+ * Reads that look whether they are done instead of sleeping until they are: each short one goes through a ring of its own, and its thread
+ * gives way to others in between. Falling asleep and waking up again takes a good part of the time in which a fast device answers. Where
+ * other threads want the processor, and for what takes long, reads sleep ({@link PollingPatience}). Thread-safe.
  */
-final class PollingCalls implements DeviceCalls {
+final class PolledReads implements TransferLoop.Call {
     /*
      * A read that has begun is waited for whatever happens, since the device writes to its memory; so a ring is given back with nothing in
      * it. A read that could not be begun stays in its ring, which is closed then: the kernel takes nothing from it any more.
@@ -21,14 +21,14 @@ final class PollingCalls implements DeviceCalls {
     /** Longer reads take a multiple of what falling asleep and waking up does. */
     private static final long LENGTH_MAX = 32 << 10;
 
-    private final DeviceCalls blocking;
+    private final TransferLoop.Call blocking;
     private final UringPool pool;
     private final PollingPatience patience;
     private final int threadsMax;
     private final AtomicInteger threads = new AtomicInteger();
 
-    /** Reads of up to {@code threadsMax} threads at once poll, all others are {@code blocking}'s. */
-    PollingCalls(DeviceCalls blocking, UringPool pool, PollingPatience patience, int threadsMax) {
+    /** Reads of up to {@code threadsMax} threads at once poll, all others are {@code blocking}. */
+    PolledReads(TransferLoop.Call blocking, UringPool pool, PollingPatience patience, int threadsMax) {
         this.blocking = blocking;
         this.pool = pool;
         this.patience = patience;
@@ -36,13 +36,13 @@ final class PollingCalls implements DeviceCalls {
     }
 
     @Override
-    public long pread(int descriptor, long address, long length, long position) {
+    public long transfer(int descriptor, long address, long length, long position) {
         if (length > LENGTH_MAX || !patience.mayPoll() || Thread.currentThread().isVirtual()) {
-            return blocking.pread(descriptor, address, length, position);
+            return blocking.transfer(descriptor, address, length, position);
         }
         Uring ring = takeRing();
         if (ring == null) {
-            return blocking.pread(descriptor, address, length, position);
+            return blocking.transfer(descriptor, address, length, position);
         }
         boolean begun;
         try {
@@ -62,7 +62,7 @@ final class PollingCalls implements DeviceCalls {
         if (!begun) {
             discard(ring);
             patience.exhausted();
-            return blocking.pread(descriptor, address, length, position);
+            return blocking.transfer(descriptor, address, length, position);
         }
         int result = ring.completedResult();
         ring.next();
@@ -128,25 +128,5 @@ final class PollingCalls implements DeviceCalls {
                 continue; // it comes in any case, at the next interrupt at the latest
             }
         }
-    }
-
-    @Override
-    public long pwrite(int descriptor, long address, long length, long position) {
-        return blocking.pwrite(descriptor, address, length, position);
-    }
-
-    @Override
-    public long pwritev(int descriptor, long vector, int count, long position) {
-        return blocking.pwritev(descriptor, vector, count, position);
-    }
-
-    @Override
-    public long fdatasync(int descriptor) {
-        return blocking.fdatasync(descriptor);
-    }
-
-    @Override
-    public long fallocate(int descriptor, int mode, long position, long length) {
-        return blocking.fallocate(descriptor, mode, position, length);
     }
 }
