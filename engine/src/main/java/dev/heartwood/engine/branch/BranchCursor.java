@@ -133,6 +133,7 @@ public final class BranchCursor implements LargeValueCursor {
         branch.retain();
         long memory = 0;
         LeafRanges located = null;
+        LeafSource source = null;
         try {
             if (lent == 0) {
                 memory = PageStream.allocate(branch.storage.pool(), MEMORY_BYTES);
@@ -140,8 +141,12 @@ public final class BranchCursor implements LargeValueCursor {
             } else {
                 located = new LeafRanges(branch, ranges, exact, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
             }
-            return new BranchCursor(branch, located, factory.open(branch, located), memory, lent);
+            source = factory.open(branch, located);
+            return new BranchCursor(branch, located, source, memory, lent);
         } catch (RuntimeException | Error e) {
+            if (source != null) {
+                source.close();
+            }
             if (located != null) {
                 located.close();
             }
@@ -528,15 +533,18 @@ public final class BranchCursor implements LargeValueCursor {
         }
         closed = true;
         page = 0;
-        source.close();
-        ranges.close();
-        freeValueBuffer();
-        if (longKeyBuffer != 0) {
-            storage.pool().free(longKeyBuffer, LONG_KEY_BYTES);
+        try {
+            source.close();
+            ranges.close();
+            freeValueBuffer();
+            if (longKeyBuffer != 0) {
+                storage.pool().free(longKeyBuffer, LONG_KEY_BYTES);
+            }
+            if (memory != 0) {
+                storage.pool().free(memory, MEMORY_BYTES);
+            }
+        } finally {
+            branch.release();
         }
-        if (memory != 0) {
-            storage.pool().free(memory, MEMORY_BYTES);
-        }
-        branch.release();
     }
 }

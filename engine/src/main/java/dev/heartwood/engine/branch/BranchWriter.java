@@ -361,13 +361,13 @@ public final class BranchWriter {
         if (ended) {
             return;
         }
+        close();
         if (overflow != null && groups.get(ownGroup) == null) {
             overflow.abort();
         }
         releaseGroups();
         leaves.abort();
         index.abort();
-        close();
     }
 
     private void releaseGroups() {
@@ -378,10 +378,14 @@ public final class BranchWriter {
         }
     }
 
+    /** Ends what is under way, and gives the memory back; takes nothing of the Java heap, which may be full. */
     private void close() {
         ended = true;
         leaves.close();
         index.close();
+        if (overflow != null) {
+            overflow.close();
+        }
         if (lastKeyCapacity > LAST_KEY_BYTES_MIN) {
             storage.mergePool().free(lastKey, lastKeyCapacity);
         }

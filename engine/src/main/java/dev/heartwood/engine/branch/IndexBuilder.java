@@ -40,10 +40,10 @@ final class IndexBuilder {
             if (number == 1) {
                 page = levelOne.append(PageType.BRANCH_INDEX);
             } else {
-                page = PageStream.allocate(storage.mergePool(), PageLayout.PAGE_BYTES);
                 if (pages == waiting.length) {
                     waiting = java.util.Arrays.copyOf(waiting, pages * 2);
                 }
+                page = PageStream.allocate(storage.mergePool(), PageLayout.PAGE_BYTES);
                 waiting[pages] = page;
             }
             builder.build(page, number, firstChild);

@@ -4,7 +4,6 @@ import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.ExtentReader;
-import dev.heartwood.engine.device.IoQueue;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,22 +16,15 @@ public final class MergeInputs implements AutoCloseable {
 
     private final int chunkPages;
     private final List<BranchCursor> cursors = new ArrayList<>();
-    private IoQueue queue;
     private ExtentReader reader;
 
     /** No inputs yet, each to be read {@code chunkPages} at once, a power of two up to an extent. */
     public MergeInputs(CachedFile file, int chunkPages) {
         this.chunkPages = chunkPages;
         try {
-            queue = file.device().newQueue(QUEUE_DEPTH);
-            reader = new ExtentReader(file, queue);
+            reader = new ExtentReader(file, QUEUE_DEPTH);
         } catch (StoreException refused) {
             reader = null; // each cursor then sees for itself, and reads without a queue if it must
-        } catch (RuntimeException | Error e) {
-            if (queue != null) {
-                queue.close(); // a full Java heap; the queue would keep the file open
-            }
-            throw e;
         }
     }
 
@@ -57,11 +49,19 @@ public final class MergeInputs implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            cursors.forEach(BranchCursor::close);
-        } finally {
-            if (queue != null) {
-                queue.close();
+        if (reader != null) {
+            reader.close(); // what is under way goes into the cursors' memory
+        }
+        closeFrom(0);
+    }
+
+    /** Closes all cursors from one on, whatever happens with one of them. */
+    private void closeFrom(int index) {
+        if (index < cursors.size()) {
+            try {
+                cursors.get(index).close();
+            } finally {
+                closeFrom(index + 1);
             }
         }
     }

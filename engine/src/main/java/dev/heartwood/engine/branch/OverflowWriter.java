@@ -77,6 +77,12 @@ final class OverflowWriter {
         return new OverflowGroup(storage, id, stream.extents(), bytes);
     }
 
+    /** Gives the memory back. Idempotent. */
+    void close() {
+        stream.close();
+    }
+
+    /** Gives back the memory and everything written. */
     void abort() {
         stream.abort();
     }

@@ -4,7 +4,6 @@ import static dev.heartwood.engine.branch.KeyedPageLayout.CONTINUED_GROUP_PAGES;
 
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.cache.ExtentReader;
-import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 
@@ -31,7 +30,7 @@ final class StreamedLeaves implements LeafSource {
     private int aheadCount;
     private int request = NO_REQUEST;
     private ExtentReader reader;
-    private IoQueue ownQueue;
+    private boolean ownsReader;
     private boolean withoutAhead;
 
     /**
@@ -177,8 +176,8 @@ final class StreamedLeaves implements LeafSource {
     /** A queue is a comfort: where the system refuses one, the merge goes on without. */
     private void openReader() {
         try {
-            ownQueue = branch.storage.file().device().newQueue(QUEUE_DEPTH);
-            reader = new ExtentReader(branch.storage.file(), ownQueue);
+            reader = new ExtentReader(branch.storage.file(), QUEUE_DEPTH);
+            ownsReader = true;
         } catch (StoreException refused) {
             reader = null;
         }
@@ -195,22 +194,15 @@ final class StreamedLeaves implements LeafSource {
         if (buffer == 0) {
             return;
         }
-        try {
-            if (request != NO_REQUEST) {
-                finishAhead();
-            }
-        } catch (StoreException unread) {
-            // What was read ahead is not wanted any more, so neither is the reason why it could not be read.
-            count = 0;
-        } finally {
-            if (ownQueue != null) {
-                ownQueue.close();
-            }
-            branch.storage.mergePool().free(buffer, bufferBytes);
-            if (aheadBuffer != 0) {
-                branch.storage.mergePool().free(aheadBuffer, bufferBytes);
-            }
-            buffer = 0;
+        if (ownsReader) {
+            reader.close();
+        } else if (request != NO_REQUEST) {
+            reader.abandon(request);
         }
+        branch.storage.mergePool().free(buffer, bufferBytes);
+        if (aheadBuffer != 0) {
+            branch.storage.mergePool().free(aheadBuffer, bufferBytes);
+        }
+        buffer = 0;
     }
 }

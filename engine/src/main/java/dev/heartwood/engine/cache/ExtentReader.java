@@ -10,7 +10,7 @@ import dev.heartwood.engine.page.PageType;
  * is cached is copied from there, so dirty pages are seen and hot ones save a read; nothing is brought into the cache. Belongs
  * to one thread. The caller keeps the pages from being discarded until the request is finished.
  */
-public final class ExtentReader {
+public final class ExtentReader implements AutoCloseable {
     /*
      * begin() copies the cached pages, which is final since pages are immutable, and reads the absent ones with one read per
      * stretch. A clean cached page between two absent ones is read again rather than splitting the stretch: its bytes on the
@@ -33,13 +33,13 @@ public final class ExtentReader {
     private long cachedPages;
 
     /**
-     * A reader over a queue of the file's device that nobody else uses meanwhile.
+     * A reader with up to {@code depth} reads under way at once.
      *
-     * @param queue remains the caller's to close, after the requests begun were finished or before their buffers are reused
+     * @throws dev.heartwood.StoreException when the system refuses a queue
      */
-    public ExtentReader(CachedFile file, IoQueue queue) {
+    public ExtentReader(CachedFile file, int depth) {
         this.file = file;
-        this.queue = queue;
+        this.queue = file.device().newQueue(depth);
     }
 
     /**
@@ -89,6 +89,28 @@ public final class ExtentReader {
             long page = r.buffer + ((long) i << PageLayout.PAGE_SHIFT);
             file.verify(page, run.type(), run.firstPage() + i, run.generation());
         }
+    }
+
+    /**
+     * Waits until the device does not write to the buffer of a request any more, whatever comes of it: nobody wants its pages. Nothing is left
+     * to wait for once the reader is closed.
+     */
+    public void abandon(int request) {
+        Request r = requests[request];
+        try {
+            while (r.readsLeft > 0 && queue.pending() > 0) {
+                reap();
+            }
+        } catch (StoreException e) {
+            queue.close(); // the queue failed, not one operation, and is of no use any more
+        }
+        r.run = null;
+    }
+
+    /** Waits for everything under way, ignoring failures: the buffers of all requests are their owners' again. Idempotent. */
+    @Override
+    public void close() {
+        queue.close();
     }
 
     /** Pages that were found in the cache, of all requests so far. */

@@ -133,13 +133,20 @@ final class PrefetchLane implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        while (reapOne()) {
-            continue;
+        try {
+            while (reapOne()) {
+                continue;
+            }
+        } finally {
+            if (queue != null) {
+                queue.close();
+                queue = null;
+            }
+            freeBuffers();
         }
-        if (queue != null) {
-            queue.close();
-            queue = null;
-        }
+    }
+
+    private void freeBuffers() {
         for (Request request : requests) {
             if (request != null && request.buffer != 0) {
                 pool.free(request.buffer, PageLayout.EXTENT_BYTES);
@@ -192,14 +199,15 @@ final class PrefetchLane implements AutoCloseable {
         }
         long target = count == 1 ? frames.address(request.frames[0]) : request.buffer;
         try {
+            request.run = new PageRun(run.firstPage(), count, run.type(), run.generation());
             queue.read(run.firstPage() << PageLayout.PAGE_SHIFT, target, count << PageLayout.PAGE_SHIFT, slot);
         } catch (Throwable e) {
             for (int i = 0; i < count; i++) {
                 loader.abandon(file, request.frames[i], run.firstPage() + i);
             }
+            request.run = null;
             throw e;
         }
-        request.run = new PageRun(run.firstPage(), count, run.type(), run.generation());
         pending++;
         underWay.addAndGet(count);
         counters.prefetches.add(count);

@@ -106,8 +106,12 @@ final class ImmediateQueue implements IoQueue {
 
     @Override
     public void close() {
-        submit();
-        head = tail;
+        try {
+            submit();
+        } finally {
+            performed = tail;
+            head = tail;
+        }
     }
 
     private int slot(long counter) {

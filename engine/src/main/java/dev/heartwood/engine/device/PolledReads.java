@@ -55,7 +55,7 @@ final class PolledReads implements TransferLoop.Call {
             }
         } catch (RuntimeException | Error e) {
             // The Java heap or the stack may be full.
-            awaitWhatever(ring);
+            ring.drain();
             discard(ring);
             throw e;
         }
@@ -115,17 +115,6 @@ final class PolledReads implements TransferLoop.Call {
             // It is under way whatever an error here is about, and posted when this thread enters the kernel.
             if (ring.enter(1) < 0) {
                 Thread.yield();
-            }
-        }
-    }
-
-    /** Returns when no read is under way, even where calls fail. */
-    private static void awaitWhatever(Uring ring) {
-        while (ring.isUnderWay() && !ring.completed()) {
-            try {
-                Thread.yield();
-            } catch (Throwable e) {
-                continue; // it comes in any case, at the next interrupt at the latest
             }
         }
     }

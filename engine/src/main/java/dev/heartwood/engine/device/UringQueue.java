@@ -10,7 +10,8 @@ final class UringQueue implements IoQueue {
      * Every operation has a slot below the depth, which is its user data in the ring. A short transfer goes in again
      * for the rest, under the same slot, so its buffer is complete when its tag is returned. Unused slots form a stack.
      *
-     * A ring whose io_uring_enter failed for good is not given back: what the kernel holds of it is unknown.
+     * A ring whose io_uring_enter failed for good is not given back: what the kernel holds of it is unknown. Nor is one that was
+     * closed with the Java heap full: what could not be submitted is still in it.
      */
     private static final int STALLS_MAX = 8;
 
@@ -143,11 +144,10 @@ final class UringQueue implements IoQueue {
         long position = positions[slot] + done[slot];
         if (result < 0) {
             if (!Failures.transientError(result)) {
-                throw failed(
-                        slot,
-                        writes[slot]
-                                ? Failures.of(result, "write", device.name(), position)
-                                : Failures.ofRead(result, "read", device.name(), position));
+                fail(slot);
+                throw writes[slot]
+                        ? Failures.of(result, "write", device.name(), position)
+                        : Failures.ofRead(result, "read", device.name(), position);
             }
         } else {
             int rest = lengths[slot] - done[slot];
@@ -159,11 +159,10 @@ final class UringQueue implements IoQueue {
             }
             stalls[slot] = progress == 0 ? (byte) (stalls[slot] + 1) : 0;
             if (stalls[slot] == STALLS_MAX) {
-                throw failed(
-                        slot,
-                        writes[slot]
-                                ? Failures.of(-Errno.EIO, "write (nothing written)", device.name(), position)
-                                : Failures.endOfFile(device.name(), position, rest));
+                fail(slot);
+                throw writes[slot]
+                        ? Failures.of(-Errno.EIO, "write (nothing written)", device.name(), position)
+                        : Failures.endOfFile(device.name(), position, rest);
             }
         }
         prepare(slot);
@@ -178,10 +177,10 @@ final class UringQueue implements IoQueue {
         }
     }
 
-    private StoreException failed(int slot, StoreException failure) {
+    /** Frees the slot of an operation that failed; the exception, for which the Java heap may have no room, comes after. */
+    private void fail(int slot) {
         unused[unusedCount++] = slot;
         failedTag = tags[slot];
-        return failure;
     }
 
     private void checkEntered(int result) {
@@ -209,10 +208,14 @@ final class UringQueue implements IoQueue {
             } catch (StoreException e) {
                 // The caller gave up on these operations; only their use of memory matters.
                 continue;
+            } catch (OutOfMemoryError | StackOverflowError e) {
+                broken = true;
             }
         }
         closed = true;
         if (broken) {
+            ring.drain();
+            unusedCount = tags.length;
             ring.close();
         } else {
             pool.give(ring);

@@ -24,7 +24,7 @@ final class EntryBuckets implements AutoCloseable {
     private static final int VALUE_BITS = FilterLayout.VALUE_BITS_MAX;
     private static final int VALUE_MASK = (1 << VALUE_BITS) - 1;
     private static final int CHUNK_BYTES = MemoryPool.BLOCK_BYTES_MIN;
-    private static final long SLAB_BYTES_MAX = 1 << 20;
+    private static final long SLAB_BYTES_MIN = 4 * CHUNK_BYTES;
     private static final int BUCKET_ENTRIES = 4096;
     private static final int BUCKET_BITS_MAX = 12;
     private static final int DIGIT_BITS_MAX = 11;
@@ -33,6 +33,7 @@ final class EntryBuckets implements AutoCloseable {
     private long[] slabs = new long[8];
     private long[] slabBytes = new long[8];
     private int slabCount;
+    private long slabBytesHeld;
     private long chunkNext;
     private long chunkLimit;
 
@@ -215,7 +216,7 @@ final class EntryBuckets implements AutoCloseable {
             slabs = Arrays.copyOf(slabs, slabCount * 2);
             slabBytes = Arrays.copyOf(slabBytes, slabCount * 2);
         }
-        long bytes = slabCount == 0 ? 4 * CHUNK_BYTES : Math.min(slabBytes[slabCount - 1] << 1, SLAB_BYTES_MAX);
+        long bytes = FingerprintBuffer.chunkBytes(slabBytesHeld, SLAB_BYTES_MIN);
         long slab = pool.allocate(bytes);
         while (slab == 0 && bytes > CHUNK_BYTES) {
             bytes >>>= 1;
@@ -226,6 +227,7 @@ final class EntryBuckets implements AutoCloseable {
         }
         slabs[slabCount] = slab;
         slabBytes[slabCount++] = bytes;
+        slabBytesHeld += bytes;
         chunkNext = slab;
         chunkLimit = slab + bytes;
     }

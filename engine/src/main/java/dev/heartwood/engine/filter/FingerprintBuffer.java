@@ -8,7 +8,7 @@ import java.util.function.LongConsumer;
 
 /**
  * Collects the hashes of keys while a branch is written, in native memory: {@value #HASH_BYTES} bytes a key, in chunks that grow
- * from 4 KiB to 1 MiB. For one thread at a time.
+ * from 4 KiB to 1 MiB as there are more of them. For one thread at a time.
  */
 public final class FingerprintBuffer implements AutoCloseable {
     /** What is kept of a hash: its top 40 bits, as many as the longest fingerprint has. */
@@ -99,9 +99,7 @@ public final class FingerprintBuffer implements AutoCloseable {
     }
 
     private void grow() {
-        long bytes = chunkCount == 0
-                ? MemoryPool.BLOCK_BYTES_MIN
-                : Math.min(chunkBytes[chunkCount - 1] << 1, CHUNK_BYTES_MAX);
+        long bytes = chunkBytes(bytesHeld, MemoryPool.BLOCK_BYTES_MIN);
         long chunk = bytesHeld + bytes > bytesMax ? 0 : pool.allocate(bytes);
         while (chunk == 0 && bytes > MemoryPool.BLOCK_BYTES_MIN) {
             bytes >>>= 1;
@@ -117,6 +115,11 @@ public final class FingerprintBuffer implements AutoCloseable {
         append(chunk, bytes);
         cursor = chunk;
         limit = chunk + bytes - Long.BYTES + 1;
+    }
+
+    /** What is taken at once beside {@code held}: about a quarter of that, a power of two, so that little is taken in vain. */
+    static long chunkBytes(long held, long bytesMin) {
+        return Math.clamp(Long.highestOneBit(held / 4), bytesMin, CHUNK_BYTES_MAX);
     }
 
     private void append(long chunk, long bytes) {

@@ -105,14 +105,30 @@ public final class MapletBuilder {
      * but has too many false positives.
      */
     public long needsRefresh() {
-        int needed = MapletPlan.fingerprintBitsNeeded(entriesMax());
+        long entries = entriesMax();
         long values = 0;
         for (Existing source : existing) {
-            if (source.maplet.fingerprintBits() < needed) {
+            if (needsRefresh(source.maplet, entries)) {
                 values |= newValues(source);
             }
         }
         return values;
+    }
+
+    /** Whether the fingerprints of a maplet are too short for one of {@code entries}, as {@link #needsRefresh()} says of values. */
+    public static boolean needsRefresh(Maplet maplet, long entries) {
+        return maplet.fingerprintBits() < MapletPlan.fingerprintBitsNeeded(entries);
+    }
+
+    /**
+     * The memory of a pool that building a maplet takes, about, in bytes.
+     *
+     * @param fresh entries whose fingerprints come from buffers, which are not counted here
+     * @param existing maplets whose entries are taken over
+     */
+    public static long memoryBytes(long fresh, int existing) {
+        long readers = (long) existing * chunkPages(existing) * PageLayout.PAGE_BYTES;
+        return fresh * Long.BYTES + readers + PageLayout.EXTENT_BYTES;
     }
 
     /**

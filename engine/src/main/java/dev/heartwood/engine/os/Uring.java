@@ -162,6 +162,28 @@ public final class Uring implements AutoCloseable {
         return head != Memory.getIntAcquire(submissionHead);
     }
 
+    /**
+     * Returns when nothing is under way, even where no call can be made because the Java heap or the stack is full; completions are dropped. What
+     * the kernel has not taken stays in the ring, which may only be closed then.
+     */
+    public void drain() {
+        while (isUnderWay()) {
+            if (completed()) {
+                next();
+            } else {
+                giveWay();
+            }
+        }
+    }
+
+    private static void giveWay() {
+        try {
+            Thread.yield();
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            Thread.onSpinWait(); // it comes in any case, at the next interrupt at the latest
+        }
+    }
+
     /** Whether a completion can be read. */
     public boolean completed() {
         return head != Memory.getIntAcquire(completionTail);

@@ -39,20 +39,31 @@ record StoreParts(
 
     /** Closes everything but what the environment owns; no call is inside any more. */
     void close() {
-        tuner.close();
-        scrubber.close();
-        background.close();
-        storage.close();
-        checkpointer.close();
-        for (Generation generation : generations.newestFirst()) {
-            generation.release();
-        }
         try {
+            tuner.close();
+            scrubber.close();
+            background.close();
+            storage.close();
+            checkpointer.close();
+            for (Generation generation : generations.newestFirst()) {
+                generation.release();
+            }
             log.close();
         } finally {
+            closeFiles();
+        }
+    }
+
+    /** Whatever else went wrong: with them open the store could not be opened again. */
+    private void closeFiles() {
+        try {
             storage.file().close();
-            storage.device().close();
-            files.close();
+        } finally {
+            try {
+                storage.device().close();
+            } finally {
+                files.close();
+            }
         }
     }
 

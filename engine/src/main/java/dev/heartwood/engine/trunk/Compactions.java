@@ -176,7 +176,7 @@ public final class Compactions {
         needed = true;
         running.incrementAndGet();
         try {
-            carryOut(plan, chunkPages);
+            carryOut(plan, memory, chunkPages);
             finished.incrementAndGet();
             return true;
         } finally {
@@ -192,9 +192,9 @@ public final class Compactions {
         whenFreed.run();
     }
 
-    private void carryOut(CompactionPlan plan, int chunkPages) {
+    private void carryOut(CompactionPlan plan, MergeMemory memory, int chunkPages) {
         try {
-            Compactor.Result result = compactor.run(plan, snapshots.get(), chunkPages);
+            Compactor.Result result = compactor.run(plan, snapshots.get(), memory, chunkPages);
             trunk.install(plan, result.bundle(), result.mergedPosition());
         } catch (CorruptionException e) {
             trunk.setAside(plan);

@@ -41,7 +41,7 @@ final class Compactor {
     record Result(Bundle bundle, int mergedPosition) {}
 
     /** Does the work; {@code snapshots} are the live ones, ascending. Inputs are read {@code chunkPages} at once. */
-    Result run(CompactionPlan plan, long[] snapshots, int chunkPages) {
+    Result run(CompactionPlan plan, long[] snapshots, MergeMemory memory, int chunkPages) {
         List<MergeInput> inputs = MergeInput.of(plan);
         WriteMode mode = output.mode(plan);
         RunWriter writer = null;
@@ -55,7 +55,11 @@ final class Compactor {
                 merge(plan, inputs, snapshots, chunkPages, writer);
                 merged = writer.finish();
             }
-            return assemble(plan, inputs, merged, writer, MergeOutput.filterMode(mode));
+            Arrangement arrangement = arrange(plan, inputs, merged);
+            FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
+            MergedMaplet maplet = new MergedMaplet(
+                    storage, MergeOutput.filterMode(mode), plan, inputs, arrangement.mergedPosition(), fresh);
+            return assemble(plan, arrangement, maplet, memory.refreshes());
         } catch (RuntimeException | Error e) {
             if (merged != null) {
                 merged.branch().release();
@@ -91,12 +95,10 @@ final class Compactor {
         }
     }
 
-    private Result assemble(
-            CompactionPlan plan,
-            List<MergeInput> inputs,
-            Run merged,
-            RunWriter writer,
-            dev.heartwood.engine.filter.WriteMode filterMode) {
+    /** The runs of the new bundle, which of the inputs are among them, and where the merged run is, or -1. */
+    private record Arrangement(List<Run> runs, List<MergeInput> kept, int mergedPosition) {}
+
+    private static Arrangement arrange(CompactionPlan plan, List<MergeInput> inputs, Run merged) {
         List<Run> runs = new ArrayList<>();
         List<MergeInput> kept = new ArrayList<>();
         int mergedPosition = -1;
@@ -114,13 +116,16 @@ final class Compactor {
             mergedPosition = runs.size();
             runs.add(merged);
         }
-        if (runs.isEmpty()) {
+        return new Arrangement(runs, kept, mergedPosition);
+    }
+
+    private Result assemble(CompactionPlan plan, Arrangement arrangement, MergedMaplet mergedMaplet, boolean mayRefresh) {
+        if (arrangement.runs().isEmpty()) {
             return new Result(null, -1);
         }
-        FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
-        Maplet maplet = new MergedMaplet(storage, filterMode, plan, inputs, mergedPosition, fresh).build(trunk.newId());
-        kept.forEach(input -> input.run().branch().retain());
-        Bundle bundle = new Bundle(trunk.newId(), maplet, runs.toArray(Run[]::new), plan.outputSpan(), true);
-        return new Result(bundle, mergedPosition);
+        Maplet maplet = mergedMaplet.build(trunk.newId(), mayRefresh);
+        arrangement.kept().forEach(input -> input.run().branch().retain());
+        Run[] runs = arrangement.runs().toArray(Run[]::new);
+        return new Result(new Bundle(trunk.newId(), maplet, runs, plan.outputSpan(), true), arrangement.mergedPosition());
     }
 }

@@ -38,8 +38,13 @@ public final class MergeAdmission {
     private boolean isOneAlone;
 
     public MergeAdmission(MemoryPool pool) {
-        mergeBytesMax = pool.capacity() / 8 * MERGES_OF_8;
+        mergeBytesMax = mergeBytesMax(pool);
         admitsSeveral = pool.capacity() >= SEVERAL_MERGES_BYTES_MIN;
+    }
+
+    /** What all merges together take of a pool; one that has to take more is alone. */
+    static long mergeBytesMax(MemoryPool pool) {
+        return pool.capacity() / 8 * MERGES_OF_8;
     }
 
     /**

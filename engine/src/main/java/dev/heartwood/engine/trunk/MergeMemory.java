@@ -3,38 +3,65 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.engine.branch.BranchWriter;
 import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.page.PageLayout;
+import java.util.List;
 
 /**
- * The memory that carrying out a plan takes, about, in bytes: read-ahead for every input, a writer, the fingerprints of what is
- * written, once as they come and once sorted, and a buffer for every maplet read. Only the read-ahead can be made smaller.
+ * The memory that carrying out a plan takes, about, in bytes: first for merging, with read-ahead for every input, a writer, and the fingerprints
+ * of what is written; then for the maplet, with those, the same sorted, those of kept runs that have to be made anew, and a buffer for every
+ * maplet read. Only the read-ahead can be made smaller.
  *
  * @param inputs runs to be read
- * @param fixedBytes what does not depend on how much is read at once
+ * @param mergingBytes what merging takes and does not depend on how much is read at once
+ * @param mapletBytes what building the maplet takes
+ * @param refreshes whether that is with new fingerprints of all kept runs that should have some
  */
-record MergeMemory(int inputs, long fixedBytes) {
+record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refreshes) {
     /** Reads shorter than this cost more in operations than they save in memory. */
     static final int CHUNK_PAGES_MIN = 4;
 
     private static final int CHUNK_PAGES_MAX = PageLayout.EXTENT_PAGES;
-    private static final long MAPLET_WRITER_BYTES = PageLayout.EXTENT_BYTES;
     private static final long FINGERPRINT_BYTES = 5;
-    private static final long SORTED_FINGERPRINT_BYTES = 8;
+    /** The two buffers of a cursor that reads a kept run. */
+    private static final long REFRESHING_BYTES = 2L * PageLayout.EXTENT_BYTES;
 
     static MergeMemory of(CompactionPlan plan, TreeStorage storage) {
+        List<MergeInput> runs = MergeInput.of(plan);
         int inputs = 0;
         long entries = 0;
-        for (MergeInput input : MergeInput.of(plan)) {
-            if (input.isMerged(plan)) {
+        for (MergeInput run : runs) {
+            if (run.isMerged(plan)) {
                 inputs++;
-                entries += input.entriesWithin(plan);
+                entries += run.entriesWithin(plan);
             }
         }
-        int maplets = plan.bundles().size();
-        long readers = (long) maplets * MapletBuilder.chunkPages(maplets) * PageLayout.PAGE_BYTES;
-        long fingerprints = Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
-        long sorted = fingerprints / FINGERPRINT_BYTES * SORTED_FINGERPRINT_BYTES;
+        // Beyond that they are given up.
+        long fresh = entries * FINGERPRINT_BYTES <= fingerprintBytesMax(storage) ? entries : 0;
         long writer = inputs == 0 ? 0 : BranchWriter.memoryBytes(storage.mergeBuffers());
-        return new MergeMemory(inputs, writer + fingerprints + sorted + readers + MAPLET_WRITER_BYTES);
+        long merging = writer + Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
+        int maplets = plan.bundles().size();
+        long stale = entries > 0 && fresh == 0 ? 0 : staleEntries(plan, runs, entries);
+        long refreshed = stale == 0 ? 0 : mapletBytes(fresh + stale, maplets) + REFRESHING_BYTES;
+        boolean refreshes = refreshed <= MergeAdmission.mergeBytesMax(storage.mergeBuffers());
+        return new MergeMemory(
+                inputs, merging, refreshes && stale > 0 ? refreshed : mapletBytes(fresh, maplets), refreshes);
+    }
+
+    private static long mapletBytes(long fingerprints, int maplets) {
+        return fingerprints * FINGERPRINT_BYTES + MapletBuilder.memoryBytes(fingerprints, maplets);
+    }
+
+    /** The entries of kept runs whose fingerprints are too short for a maplet of all, of which {@code merged} are not of kept runs. */
+    private static long staleEntries(CompactionPlan plan, List<MergeInput> runs, long merged) {
+        long all = merged;
+        for (MergeInput run : runs) {
+            all += run.isMerged(plan) ? 0 : run.bundle().maplet().entries(run.value());
+        }
+        long stale = 0;
+        for (MergeInput run : runs) {
+            boolean isStale = !run.isMerged(plan) && MapletBuilder.needsRefresh(run.bundle().maplet(), all);
+            stale += isStale ? run.entriesWithin(plan) : 0;
+        }
+        return stale;
     }
 
     /** The most that one merge takes for the fingerprints of what it writes, before they are sorted. */
@@ -44,7 +71,7 @@ record MergeMemory(int inputs, long fixedBytes) {
 
     /** All of it when {@code chunkPages} are read at once. */
     long bytes(int chunkPages) {
-        return fixedBytes + 2L * inputs * chunkPages * PageLayout.PAGE_BYTES;
+        return Math.max(mapletBytes, mergingBytes + 2L * inputs * chunkPages * PageLayout.PAGE_BYTES);
     }
 
     /** The most pages to read at once, a power of two, so that no more than {@code bytesMax} are taken; at least the minimum. */

@@ -14,7 +14,8 @@ import java.util.List;
 final class MergedMaplet {
     /*
      * The merged run's own fingerprints are the best: as long as can be, and of live keys only. So are those of kept runs
-     * whose maplet has become too short for the size of the new one. Both take memory for each key. The maplets of the plan's
+     * whose maplet has become too short for the size of the new one. Both take memory for each key, and a merge takes no more for that than it
+     * was admitted with: whoever packs a memtable needs some too. The maplets of the plan's
      * bundles name every key that the merged run has, too, among others that are gone; so where memory is short, they are taken over
      * as they are, and the maplet errs a little more often.
      */
@@ -52,10 +53,14 @@ final class MergedMaplet {
         this.fresh = fresh;
     }
 
-    /** Builds it with the number {@code id}, as well as the memory allows. */
-    Maplet build(long id) {
+    /**
+     * Builds it with the number {@code id}, as well as the memory allows.
+     *
+     * @param mayRefresh whether the merge was admitted with memory for new fingerprints of kept runs
+     */
+    Maplet build(long id, boolean mayRefresh) {
         if (mergedPosition < 0 || fresh != null) {
-            for (Effort effort : List.of(Effort.REFRESHED, Effort.FRESH)) {
+            for (Effort effort : mayRefresh ? List.of(Effort.REFRESHED, Effort.FRESH) : List.of(Effort.FRESH)) {
                 try {
                     return build(id, effort);
                 } catch (InsufficientMemoryException e) {

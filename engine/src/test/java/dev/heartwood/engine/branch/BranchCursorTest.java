@@ -8,7 +8,6 @@ import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.cache.ExtentReader;
-import dev.heartwood.engine.device.IoQueue;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -69,8 +68,7 @@ class BranchCursorTest {
 
     @Test
     void theCursorsOfAMergeCanShareAReader() {
-        try (IoQueue queue = fixture.device.newQueue(8)) {
-            ExtentReader reader = new ExtentReader(fixture.file, queue);
+        try (ExtentReader reader = new ExtentReader(fixture.file, 8)) {
             try (MergeCursor merge = new MergeCursor(
                     BranchCursor.streaming(branch, List.of(new Span(null, key(10_000))), 32, reader),
                     BranchCursor.streaming(branch, List.of(new Span(key(10_000), null)), 32, reader))) {

@@ -9,7 +9,6 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.FileStorage;
-import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import java.nio.file.Path;
@@ -84,8 +83,7 @@ class CachedFileDeviceTest {
     private void readAhead(BlockDevice device, MemoryPool pool) {
         try (PageCache cache = new PageCache(pool, 1 << 20, epochs);
                 CachedFile file = cache.attach(device, CacheFixture.STORE);
-                IoQueue queue = device.newQueue(4)) {
-            ExtentReader reader = new ExtentReader(file, queue);
+                ExtentReader reader = new ExtentReader(file, 4)) {
             long[] buffers = {pool.allocate(PageLayout.EXTENT_BYTES), pool.allocate(PageLayout.EXTENT_BYTES)};
             int[] requests = new int[2];
             for (int extent = 0; extent < EXTENTS; extent++) {

@@ -11,7 +11,6 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
-import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
@@ -519,8 +518,7 @@ class CachedFileTest {
         fixture.insertDirty(72, 4, GENERATION);
         long[] buffers = new long[8];
         int[] requests = new int[8];
-        try (IoQueue queue = device.newQueue(4)) {
-            ExtentReader reader = new ExtentReader(file, queue);
+        try (ExtentReader reader = new ExtentReader(file, 4)) {
             for (int i = 0; i < 8; i++) {
                 buffers[i] = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
                 requests[i] = reader.begin(64 + 32L * i, 32, buffers[i], CacheFixture.TYPE, GENERATION);
@@ -539,8 +537,22 @@ class CachedFileTest {
             assertThrows(CorruptionException.class, () -> reader.finish(damaged));
             assertEquals(0, reader.pending());
         }
+        abandonExtents(buffers);
         for (long buffer : buffers) {
             fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
+        }
+    }
+
+    /** What nobody wants any more does not write to its buffer afterwards, whether it is abandoned by itself or the reader is closed. */
+    private void abandonExtents(long[] buffers) {
+        try (ExtentReader reader = new ExtentReader(file, 4)) {
+            device.failingRead.set(1);
+            reader.abandon(reader.begin(64, 32, buffers[0], CacheFixture.TYPE, GENERATION));
+            assertEquals(0, reader.pending());
+            int last = reader.begin(64, 32, buffers[0], CacheFixture.TYPE, GENERATION);
+            reader.close();
+            reader.abandon(last);
+            assertEquals(0, reader.pending());
         }
     }
 

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
-import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -173,11 +172,12 @@ class PageCachePropertyTest {
 
     private void readExtent(Version version, int pages, boolean ahead) {
         long buffer = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
-        try (IoQueue queue = fixture.device.newQueue(4)) {
+        try {
             if (ahead) {
-                ExtentReader reader = new ExtentReader(fixture.file, queue);
-                reader.finish(
-                        reader.begin(version.firstPage(), pages, buffer, CacheFixture.TYPE, version.generation));
+                try (ExtentReader reader = new ExtentReader(fixture.file, 4)) {
+                    reader.finish(
+                            reader.begin(version.firstPage(), pages, buffer, CacheFixture.TYPE, version.generation));
+                }
             } else {
                 fixture.file.readExtent(
                         version.firstPage(), pages, buffer, CacheFixture.TYPE, version.generation);

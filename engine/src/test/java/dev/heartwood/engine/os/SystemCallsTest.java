@@ -133,10 +133,23 @@ class SystemCallsTest {
             }
             assertThrows(IllegalStateException.class, () -> ring.read(descriptor, page, 4096, 0, 9));
             assertEquals(4, ring.enter(4));
+            drainsWhatTheKernelHasTaken(ring, descriptor, page);
             ring.close();
         } finally {
             FileCalls.close(descriptor);
             Files.delete(file);
         }
+    }
+
+    /** The ring is full of completed reads. */
+    private static void drainsWhatTheKernelHasTaken(Uring ring, int descriptor, long page) {
+        assertTrue(ring.isUnderWay());
+        ring.drain();
+        assertFalse(ring.isUnderWay());
+        Memory.putLong(page, -1);
+        ring.read(descriptor, page, 4096, 4096, 0);
+        ring.drain();
+        assertEquals(1, ring.unsubmitted());
+        assertEquals(-1, Memory.getLong(page), "not submitted");
     }
 }

@@ -22,7 +22,7 @@ class InstallerTest {
             TrunkNode leaf = tree.trunk.version().root();
             TrunkNode index = new TrunkNode(1, List.of(new Pivot(Keys.EMPTY, leaf, 0)), leaf.bundles());
             CompactionPlan plan = new CompactionPlan(1, Span.ALL, index, 0, 1, 0, 1);
-            Compactor.Result result = tree.compactor.run(plan, new long[0], 32);
+            Compactor.Result result = tree.run(plan);
             leaf.bundle(0).retain();
             tree.trunk.install(plan, result.bundle(), result.mergedPosition());
             assertSame(leaf, tree.trunk.version().root());
@@ -49,7 +49,7 @@ class InstallerTest {
                 Bundle right = flushed.slice(new Span(bound, null));
                 TrunkNode joined = new TrunkNode(0, List.of(new Pivot(Keys.EMPTY, null, 0)), List.of(left, right));
                 CompactionPlan plan = new CompactionPlan(0, Span.ALL, joined, merged, merged + 1, merged, merged + 1);
-                Compactor.Result result = tree.compactor.run(plan, new long[0], 32);
+                Compactor.Result result = tree.run(plan);
                 TrunkNode installed = Installer.replace(joined, Span.ALL, plan, result.bundle(), result.mergedPosition());
                 assertEquals(2, installed.bundleCount());
                 assertSame(joined.bundle(1 - merged).runs()[0], installed.bundle(1 - merged).runs()[0]);

@@ -34,7 +34,7 @@ class MergePlacesTest {
             CompactionPlan plan = new CompactionPlan(0, Span.ALL, leaf, 0, leaf.bundleCount(), from, from + 3);
             assertEquals(WriteMode.KEPT, new MergeOutput(tree.storage, tree.trunk, () -> 0).mode(plan));
 
-            Compactor.Result result = tree.compactor.run(plan, tree.liveSnapshots(), 32);
+            Compactor.Result result = tree.run(plan);
             Branch merged = result.bundle().runs()[result.mergedPosition()].branch();
             int cached = 0;
             for (int page = 0; page < merged.leafPages(); page++) {

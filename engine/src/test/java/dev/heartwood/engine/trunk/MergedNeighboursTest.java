@@ -31,7 +31,8 @@ class MergedNeighboursTest {
             CompactionPlan plan = merged.plan(Urge.IDLE);
             assertTrue(plan != null && plan.runFrom() == 0, "the whole leaf becomes one run");
             MergeOutput output = new MergeOutput(tree.storage, merged, () -> 0);
-            Compactor.Result result = new Compactor(tree.storage, merged, output, null, null).run(plan, new long[0], 32);
+            Compactor.Result result = new Compactor(tree.storage, merged, output, null, null)
+                    .run(plan, new long[0], MergeMemory.of(plan, tree.storage), 32);
             merged.install(plan, result.bundle(), result.mergedPosition());
             assertEquals(1, merged.version().root().bundleCount());
             assertEquals(
@@ -48,7 +49,7 @@ class MergedNeighboursTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             Bundle shared = packed(tree, "value");
             CompactionPlan plan = new CompactionPlan(0, LEFT, leaf(shared), 0, 1, 0, 1);
-            Compactor.Result result = tree.compactor.run(plan, new long[0], 32);
+            Compactor.Result result = tree.run(plan);
             TrunkNode merged = leaf(shared.slice(LEFT), shared.slice(RIGHT));
             TrunkNode installed = Installer.replace(merged, Span.ALL, plan, result.bundle(), result.mergedPosition());
             assertEquals(result.bundle().id(), installed.bundle(0).id());

@@ -129,7 +129,7 @@ class RangeDiscardTest {
         tree.trunk.discard(span(from, to));
         if (underWay != null) {
             // A merge whose input has been let go of meanwhile must not bring it back in other places.
-            Compactor.Result result = tree.compactor.run(underWay, tree.liveSnapshots(), 32);
+            Compactor.Result result = tree.run(underWay);
             tree.trunk.install(underWay, result.bundle(), result.mergedPosition());
         }
         tree.epochs.reclaim();

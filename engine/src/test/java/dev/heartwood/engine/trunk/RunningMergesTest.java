@@ -48,7 +48,7 @@ class RunningMergesTest {
                         other.plan.height() != plan.height() || other.plan.span().intersect(plan.span()).isEmpty(),
                         "a node is not merged twice at once");
             }
-            running.add(new Running(plan, tree.compactor.run(plan, tree.liveSnapshots(), 32)));
+            running.add(new Running(plan, tree.run(plan)));
         }
         return running;
     }

@@ -27,7 +27,7 @@ class SetAsideTest {
                 if (!plan.bundles().stream().allMatch(Bundle::settled)) {
                     return plan;
                 }
-                Compactor.Result result = tree.compactor.run(plan, new long[0], 32);
+                Compactor.Result result = tree.run(plan);
                 tree.trunk.install(plan, result.bundle(), result.mergedPosition());
                 plan = tree.trunk.plan(Urge.NEEDED);
             }

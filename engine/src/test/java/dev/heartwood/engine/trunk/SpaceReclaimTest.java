@@ -82,7 +82,7 @@ class SpaceReclaimTest {
         }
 
         private void merge(CompactionPlan plan) {
-            Compactor.Result result = tree.compactor.run(plan, tree.liveSnapshots(), 32);
+            Compactor.Result result = tree.run(plan);
             tree.trunk.install(plan, result.bundle(), result.mergedPosition());
             tree.settle(Urge.NEEDED);
         }

@@ -13,6 +13,7 @@ import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -122,9 +123,14 @@ final class TrunkFixture implements AutoCloseable {
         if (plan == null) {
             return false;
         }
-        Compactor.Result result = compactor.run(plan, liveSnapshots(), 32);
+        Compactor.Result result = run(plan);
         trunk.install(plan, result.bundle(), result.mergedPosition());
         return true;
+    }
+
+    /** Does a merge with all the memory it asks for. */
+    Compactor.Result run(CompactionPlan plan) {
+        return compactor.run(plan, liveSnapshots(), MergeMemory.of(plan, storage), PageLayout.EXTENT_PAGES);
     }
 
     /** Merges until nothing is wanted. */

@@ -52,7 +52,7 @@ class TrunkFullFileTest {
                 CompactionPlan plan = tree.trunk.plan(Urge.NEEDED);
                 assertTrue(plan != null && plan.runFrom() < plan.runTo(), "a merge is wanted");
                 try {
-                    Compactor.Result result = tree.compactor.run(plan, new long[0], 32);
+                    Compactor.Result result = tree.run(plan);
                     tree.trunk.install(plan, result.bundle(), result.mergedPosition());
                     break;
                 } catch (NoSpaceException e) {

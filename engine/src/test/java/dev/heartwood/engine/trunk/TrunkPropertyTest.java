@@ -154,19 +154,22 @@ class TrunkPropertyTest {
 
         private void work() {
             if (!merges.isEmpty()) {
-                Merge merge = merges.get(random.nextInt(merges.size()));
-                if (merge.result == null) {
-                    merge.result = tree.compactor.run(merge.plan, tree.liveSnapshots(), MergeMemory.CHUNK_PAGES_MIN);
-                }
+                merge(merges.get(random.nextInt(merges.size())));
+            }
+        }
+
+        private void merge(Merge merge) {
+            if (merge.result == null) {
+                MergeMemory memory = MergeMemory.of(merge.plan, tree.storage);
+                merge.result = tree.compactor.run(
+                        merge.plan, tree.liveSnapshots(), memory, MergeMemory.CHUNK_PAGES_MIN);
             }
         }
 
         private void install() {
             if (!merges.isEmpty()) {
                 Merge merge = merges.remove(random.nextInt(merges.size()));
-                if (merge.result == null) {
-                    merge.result = tree.compactor.run(merge.plan, tree.liveSnapshots(), MergeMemory.CHUNK_PAGES_MIN);
-                }
+                merge(merge);
                 tree.trunk.install(merge.plan, merge.result.bundle(), merge.result.mergedPosition());
             }
         }
