@@ -33,8 +33,12 @@ final class Background {
         /** Tells waiting writers that something changed. */
         void signalRoom();
 
-        /** Memory of all memtables beyond one full one, as a share of what may be. */
-        double memtableShare();
+        /**
+         * Memory of all memtables beyond what they have while packing is on time, as a share of what may be.
+         *
+         * @param isFirst whether none was packed yet: that takes several times as long before the JVM has compiled it
+         */
+        double memtableShare(boolean isFirst);
     }
 
     private static final int SCANS_PER_LOOK = 256;
@@ -106,7 +110,17 @@ final class Background {
 
     /** What is owed to the tree and to the memtables' memory, as a share of what may be. */
     double owedShare() {
-        return Math.max(steps.memtableShare(), (double) compactions.overdueBytes() / debtBytesMax);
+        return Math.max(memtableShare(), debtShare());
+    }
+
+    /** Memory of all memtables beyond what they have while packing is on time, as a share of what may be. */
+    double memtableShare() {
+        return steps.memtableShare(sealedTotal.get() == 0);
+    }
+
+    /** What is owed to the tree, as a share of what may be. */
+    double debtShare() {
+        return (double) compactions.overdueBytes() / debtBytesMax;
     }
 
     int memtablesSealed() {

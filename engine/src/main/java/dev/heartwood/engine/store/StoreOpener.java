@@ -350,12 +350,12 @@ final class StoreOpener {
         }
 
         @Override
-        public double memtableShare() {
+        public double memtableShare(boolean isFirst) {
             if (generations.sealedCount() == 0) {
                 return 0;
             }
             long pool = environment.plan().memtablesBytes();
-            double free = Math.min(MEMTABLES_FREE * memtableBytes, POOL_SHARE_FREE * pool);
+            double free = isFirst ? 0 : Math.min(MEMTABLES_FREE * memtableBytes, POOL_SHARE_FREE * pool);
             return Math.max(0, (generations.bytesHeld() - free) / (pool - free));
         }
     }

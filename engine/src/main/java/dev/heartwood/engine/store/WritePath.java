@@ -64,7 +64,7 @@ final class WritePath {
         this.background = background;
         this.throttle = new WriteThrottle(clock, lanes.count());
         this.nextSequence = new AtomicLong(nextSequence);
-        this.payment = () -> throttle.pay(background.owedShare());
+        this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
     }
 
     /** Writes one entry whose key and value are in native memory. {@code slot} is the caller's epoch, left while waiting. */

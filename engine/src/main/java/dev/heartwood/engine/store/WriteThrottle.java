@@ -14,8 +14,17 @@ final class WriteThrottle {
     /** Bytes a lane writes between two payments. */
     private static final long PAYMENT_BYTES = 16 << 10;
 
-    /** What a byte costs, whoever writes it, when the background owes all that it may. */
-    private static final double NANOS_PER_BYTE_MAX = 125;
+    /** What a byte costs, whoever writes it, when merges owe all that they may. */
+    private static final double DEBT_NANOS_PER_BYTE = 125;
+
+    /**
+     * What a byte costs when half of the memory is left with which memtables may grow beyond what is free of charge, and so on: half of that
+     * half, twice as much, so that it lasts until a memtable is packed.
+     */
+    private static final double MEMORY_NANOS_PER_BYTE = 50;
+
+    /** Of that memory, what counts as left when nothing is. */
+    private static final double MEMORY_LEFT_MIN = 0.01;
 
     /** The longest single delay. */
     private static final long DELAY_NANOS_MAX = 8_000_000;
@@ -51,19 +60,32 @@ final class WriteThrottle {
         return due;
     }
 
-    /** Delays the calling writer, where {@code share} is what the background owes of what it may owe. */
-    void pay(double share) {
-        if (share <= FREE_SHARE) {
+    /**
+     * Delays the calling writer.
+     *
+     * @param debtShare what merges owe of what they may owe
+     * @param memoryShare memory of memtables beyond one full one, of what there may be
+     */
+    void pay(double debtShare, double memoryShare) {
+        double debt = pressure(debtShare);
+        double memory = pressure(memoryShare);
+        if (debt == 0 && memory == 0) {
             return;
         }
-        double pressure = Math.min(1, (share - FREE_SHARE) / (1 - FREE_SHARE));
-        long nanos = (long) (PAYMENT_BYTES * NANOS_PER_BYTE_MAX * pressure * pressure);
+        double cost = Math.max(
+                DEBT_NANOS_PER_BYTE * debt * debt,
+                MEMORY_NANOS_PER_BYTE * memory * memory / (1 - memory + MEMORY_LEFT_MIN));
+        long nanos = Math.min((long) (PAYMENT_BYTES * cost), DELAY_NANOS_MAX);
         long now = clock.nanoTime();
         long delay = Math.min(payFrom(now, nanos) - now, DELAY_NANOS_MAX);
         if (delay >= DELAY_NANOS_MIN) {
             clock.parkNanos(delay);
             stalled(clock.nanoTime() - now);
         }
+    }
+
+    private static double pressure(double share) {
+        return Math.clamp((share - FREE_SHARE) / (1 - FREE_SHARE), 0, 1);
     }
 
     /** Takes the next {@code nanos} for the caller; returns when they are over. */

@@ -43,7 +43,7 @@ class WriteThrottleTest {
 
     @Test
     void whoIsOnTimeIsNotSlowed() {
-        throttle.pay(0.4);
+        throttle.pay(0.4, 0);
         assertEquals(0, clock.parks);
     }
 
@@ -52,7 +52,7 @@ class WriteThrottleTest {
     void whoOversleptHasPaidForWhatComesNext() {
         double share = 0.5;
         while (clock.parks == 0) {
-            throttle.pay(share);
+            throttle.pay(share, 0);
         }
         long begun = clock.now;
         double pressure = (share - 0.4) / 0.6;
@@ -60,7 +60,7 @@ class WriteThrottleTest {
         assertTrue(owed > 10_000 && owed < OVERSLEPT_NANOS, owed + " ns for a payment");
         int payments = 10_000;
         for (int i = 0; i < payments; i++) {
-            throttle.pay(share);
+            throttle.pay(share, 0);
         }
         assertEquals(payments * owed, clock.now - begun, OVERSLEPT_NANOS + owed, "all delays together");
         assertTrue(clock.parks < payments, clock.parks + " delays");
@@ -72,10 +72,10 @@ class WriteThrottleTest {
     void writersThatPayAtOnceWaitForEachOther() {
         List<Long> delays = new ArrayList<>();
         WriteThrottle shared = new WriteThrottle(new StandingClock(delays), 2);
-        shared.pay(1);
+        shared.pay(1, 0);
         delays.clear();
         for (int writer = 0; writer < 4; writer++) {
-            shared.pay(0.7);
+            shared.pay(0.7, 0);
         }
         long each = delays.get(1) - delays.get(0);
         assertTrue(each > 100_000, each + " ns for a payment");
@@ -83,9 +83,34 @@ class WriteThrottleTest {
             assertEquals(each, delays.get(writer) - delays.get(writer - 1), "writer " + writer);
         }
         for (int writer = 0; writer < 100; writer++) {
-            shared.pay(1);
+            shared.pay(1, 0);
         }
         assertEquals(8_000_000, delays.getLast(), "nobody waits for longer");
+    }
+
+    /** However slow packing is, what is left lasts: of each further half of it a byte costs more than half as much again. */
+    @Test
+    void memoryOfMemtablesBecomesDearAsItRunsOut() {
+        assertEquals(0, costOfMemory(0.4));
+        long before = costOfMemory(0.7);
+        for (double left : new double[] {0.25, 0.125, 0.0625}) {
+            long cost = costOfMemory(1 - left * 0.6);
+            assertTrue(cost > 1.5 * before, "with " + left + " left " + cost + " ns for a payment, before " + before);
+            before = cost;
+        }
+        assertEquals(8_000_000, costOfMemory(1), 10_000, "no payment costs more");
+    }
+
+    /** What one of many payments takes. */
+    private static long costOfMemory(double share) {
+        LateClock punctual = new LateClock();
+        punctual.overslept = 0;
+        WriteThrottle slowed = new WriteThrottle(punctual, 1);
+        int payments = 1000;
+        for (int i = 0; i < payments; i++) {
+            slowed.pay(0, share);
+        }
+        return punctual.now / payments;
     }
 
     /** A clock that stands still, as for writers that come at the same moment. */
@@ -104,11 +129,11 @@ class WriteThrottleTest {
     @Test
     void writersThatWereHeldUpHaveNotPaidForLong() {
         clock.overslept = 10_000_000_000L;
-        throttle.pay(1);
+        throttle.pay(1, 0);
         clock.overslept = 0;
         long before = clock.now;
         for (int i = 0; i < 10; i++) {
-            throttle.pay(1);
+            throttle.pay(1, 0);
         }
         long delay = 16 * 1024 * 125;
         assertTrue(clock.now - before >= 9 * delay, clock.now - before + " ns for ten payments");
