@@ -24,15 +24,16 @@ final class ScanHeat {
         for (Leaf leaf : leaves) {
             before.put(key(leaf.span()), leaf);
         }
-        leaves = new Leaf[now.size()];
-        for (int i = 0; i < leaves.length; i++) {
+        Leaf[] noted = new Leaf[now.size()];
+        for (int i = 0; i < noted.length; i++) {
             TreeGauge.Leaf leaf = now.get(i);
             Leaf old = before.get(key(leaf.span()));
             int counted = old == null || old.scans > leaf.scans() ? 0 : old.scans;
             double heat = old == null ? 0 : old.heat;
             heat += (leaf.scans() - counted - heat) / INTERVALS;
-            leaves[i] = new Leaf(leaf.span(), leaf.bytes(), leaf.scans(), heat);
+            noted[i] = new Leaf(leaf.span(), leaf.bytes(), leaf.scans(), heat);
         }
+        leaves = noted; // whole: with a full Java heap it does not come to this
     }
 
     private static ByteBuffer key(Span span) {

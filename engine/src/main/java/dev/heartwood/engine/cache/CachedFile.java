@@ -4,7 +4,6 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.BlockDevice;
-import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
@@ -163,17 +162,10 @@ public final class CachedFile implements AutoCloseable {
      * @param keeps whether copies stay in the cache while it has frames to spare
      */
     public ThroughWriter newThroughWriter(int depth, boolean keeps) {
-        IoQueue queue;
         try {
-            queue = device.newQueue(depth);
+            return new ThroughWriter(this, cache.dirtyPages, depth, keeps);
         } catch (StoreException refused) {
             return null;
-        }
-        try {
-            return new ThroughWriter(this, cache.dirtyPages, queue, keeps);
-        } catch (RuntimeException | Error e) {
-            queue.close(); // a full Java heap; the queue would keep the file open
-            throw e;
         }
     }
 

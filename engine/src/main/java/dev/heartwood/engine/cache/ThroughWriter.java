@@ -29,16 +29,21 @@ public final class ThroughWriter implements AutoCloseable {
     /** What the writes under way may evict, all together. */
     private long evicting;
 
-    /** @param keeps whether copies stay in the cache while it has frames to spare */
-    ThroughWriter(CachedFile file, DirtyPages dirtyPages, IoQueue queue, boolean keeps) {
+    /**
+     * A writer with up to {@code depth} writes under way at once.
+     *
+     * @param keeps whether copies stay in the cache while it has frames to spare
+     * @throws dev.heartwood.StoreException when the system refuses a queue
+     */
+    ThroughWriter(CachedFile file, DirtyPages dirtyPages, int depth, boolean keeps) {
         this.file = file;
         this.dirtyPages = dirtyPages;
-        this.queue = queue;
         this.keeps = keeps;
-        writes = new Write[queue.depth()];
-        for (int i = 0; i < writes.length; i++) {
+        writes = new Write[depth];
+        for (int i = 0; i < depth; i++) {
             writes[i] = new Write();
         }
+        queue = file.device().newQueue(depth); // last: an open queue that nobody closes would keep the file open
     }
 
     /** Whether there are as many writes under way as there may be, so that {@link #reap} comes before the next. */

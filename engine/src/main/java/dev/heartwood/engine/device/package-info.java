@@ -47,7 +47,7 @@
  * FileDevice.references       plain       plain       allocationLock
  * FileDevice.discards         volatile    volatile    - (only ever set to false)
  * UringPool.idle, users       plain       plain       lock
- * PolledReads.threads        CAS         CAS         -
+ * PolledReads.threads         CAS         CAS         -
  * PollingPatience.*           plain       plain       - (hints)
  * MappedSegment.closed        volatile    CAS         -
  * MappedSegment.window*       plain       plain       the one thread that slides and touches; close follows it

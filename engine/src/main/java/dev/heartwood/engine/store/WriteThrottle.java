@@ -18,8 +18,8 @@ final class WriteThrottle {
     private static final double DEBT_NANOS_PER_BYTE = 125;
 
     /**
-     * What a byte costs when half of the memory is left with which memtables may grow beyond what is free of charge, and so on: half of that
-     * half, twice as much, so that it lasts until a memtable is packed.
+     * A byte costs this times p²/(1 - p), where p is what is used of the memory that memtables have beyond what is free of charge: 25 ns when half
+     * of that is left, 110 with a quarter and 280 with an eighth, so that it lasts until a memtable is packed.
      */
     private static final double MEMORY_NANOS_PER_BYTE = 50;
 
@@ -64,7 +64,7 @@ final class WriteThrottle {
      * Delays the calling writer.
      *
      * @param debtShare what merges owe of what they may owe
-     * @param memoryShare memory of memtables beyond one full one, of what there may be
+     * @param memoryShare memory of memtables beyond what they have while packing is on time, of what there may be
      */
     void pay(double debtShare, double memoryShare) {
         double debt = pressure(debtShare);

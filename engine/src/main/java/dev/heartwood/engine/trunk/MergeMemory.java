@@ -13,7 +13,7 @@ import java.util.List;
  * @param inputs runs to be read
  * @param mergingBytes what merging takes and does not depend on how much is read at once
  * @param mapletBytes what building the maplet takes
- * @param refreshes whether that is with new fingerprints of all kept runs that should have some
+ * @param refreshes whether that is with new fingerprints of kept runs
  */
 record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refreshes) {
     /** Reads shorter than this cost more in operations than they save in memory. */
@@ -40,10 +40,13 @@ record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refr
         long merging = writer + Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
         int maplets = plan.bundles().size();
         long stale = entries > 0 && fresh == 0 ? 0 : staleEntries(plan, runs, entries);
-        long refreshed = stale == 0 ? 0 : mapletBytes(fresh + stale, maplets) + REFRESHING_BYTES;
-        boolean refreshes = refreshed <= MergeAdmission.mergeBytesMax(storage.mergeBuffers());
-        return new MergeMemory(
-                inputs, merging, refreshes && stale > 0 ? refreshed : mapletBytes(fresh, maplets), refreshes);
+        if (stale > 0) {
+            long maplet = mapletBytes(fresh + stale, maplets) + REFRESHING_BYTES;
+            if (maplet <= MergeAdmission.mergeBytesMax(storage.mergeBuffers())) {
+                return new MergeMemory(inputs, merging, maplet, true);
+            }
+        }
+        return new MergeMemory(inputs, merging, mapletBytes(fresh, maplets), false);
     }
 
     private static long mapletBytes(long fingerprints, int maplets) {

@@ -12,8 +12,8 @@ import org.junit.jupiter.api.Test;
 
 class MergeAdmissionTest {
     private static final long MIB = 1 << 20;
-    private static final MergeMemory LARGE = new MergeMemory(1, 4 * MIB, 0, true);
-    private static final MergeMemory SMALL = new MergeMemory(1, MIB / 4, 0, true);
+    private static final MergeMemory LARGE = new MergeMemory(1, 4 * MIB, 0, false);
+    private static final MergeMemory SMALL = new MergeMemory(1, MIB / 4, 0, false);
 
     private final MemoryPool pool = MemoryPool.open(8 * MIB);
     private final MergeAdmission admission = new MergeAdmission(pool);
@@ -57,7 +57,7 @@ class MergeAdmissionTest {
 
     @Test
     void oneMergeIsAlwaysAdmitted() {
-        MergeMemory huge = new MergeMemory(40, 9 * MIB, 0, true);
+        MergeMemory huge = new MergeMemory(40, 9 * MIB, 0, false);
         assertTrue(admission.admitPacking(false, tell("never")));
         assertEquals(MergeMemory.CHUNK_PAGES_MIN, admission.admitMerge(huge, tell("never")));
     }

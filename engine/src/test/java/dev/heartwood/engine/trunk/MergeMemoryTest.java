@@ -78,7 +78,10 @@ class MergeMemoryTest {
         CompactionPlan plan = plan(SMALL_RUNS, SMALL_RUNS + 2);
         MergeMemory whole = MergeMemory.of(plan, tree.storage);
         long saved = 13L * SMALL_RUNS * SMALL_RUN_KEYS;
+        check(plan, whole, MergeMemory.CHUNK_PAGES_MIN);
+        long refreshing = peak;
         check(plan, new MergeMemory(2, 0, whole.mapletBytes() - saved, false), MergeMemory.CHUNK_PAGES_MIN);
+        assertTrue(peak < refreshing - saved / 2, () -> peak + " bytes taken, with new fingerprints " + refreshing);
     }
 
     /** Some runs merged, all others kept. */
