@@ -271,12 +271,14 @@ final class WritePath {
                 return false;
             }
             rotateNow(full);
-            return true;
         } finally {
             rotation.unlock();
         }
+        background.packSoon();
+        return true;
     }
 
+    /** Under the lock. Who lets go of it has the sealed memtable packed: to wake a thread may be to make way for it, and to wait. */
     private void rotateNow(Generation full) {
         lanes.enterAll();
         try {
@@ -288,26 +290,19 @@ final class WritePath {
         } finally {
             lanes.exitAll();
         }
-        background.packSoon();
     }
 
     /** Seals the active memtable if it holds anything; returns the generation below which everything is sealed. */
     long seal() {
         while (true) {
-            rotation.lock();
-            try {
-                Generation active = generations.active();
-                if (active.memtable().entries() == 0) {
-                    return active.number() - 1;
-                }
-                if (generations.sealedCount() < SEALED_MAX) {
-                    rotateNow(active);
-                    return active.number();
-                }
-            } finally {
-                rotation.unlock();
+            Generation active = generations.active();
+            if (active.memtable().entries() == 0) {
+                return active.number() - 1;
             }
-            awaitRoom(generations.active());
+            if (rotate(active)) {
+                return active.number();
+            }
+            awaitRoom(active);
         }
     }
 
@@ -321,6 +316,7 @@ final class WritePath {
         } finally {
             rotation.unlock();
         }
+        background.packSoon();
     }
 
     /** Whether {@link #sealIfPossible} would seal something. */

@@ -11,8 +11,13 @@ import java.util.concurrent.atomic.LongAdder;
  * Thread-safe.
  */
 final class WriteThrottle {
-    /** Bytes a lane writes between two payments. */
-    private static final long PAYMENT_BYTES = 16 << 10;
+    /** Bytes a lane writes between two payments, unless fewer cost {@link #PAYMENT_NANOS}, and at least. */
+    private static final long PAYMENT_BYTES_MAX = 16 << 10;
+
+    private static final long PAYMENT_BYTES_MIN = 256;
+
+    /** What a payment comes to where bytes are dear. */
+    private static final long PAYMENT_NANOS = 2_100_000;
 
     /** What a byte costs, whoever writes it, when merges owe all that they may. */
     private static final double DEBT_NANOS_PER_BYTE = 125;
@@ -24,7 +29,7 @@ final class WriteThrottle {
     private static final double MEMORY_NANOS_PER_BYTE = 50;
 
     /** Of that memory, what counts as left when nothing is. */
-    private static final double MEMORY_LEFT_MIN = 0.01;
+    private static final double MEMORY_LEFT_MIN = 0.003;
 
     /** The longest single delay. */
     private static final long DELAY_NANOS_MAX = 8_000_000;
@@ -42,6 +47,7 @@ final class WriteThrottle {
 
     private final Clock clock;
     private final long[] unpaidBytes;
+    private volatile long paymentBytes = PAYMENT_BYTES_MAX;
     /** Until when what was written has been paid for. */
     private final AtomicLong paidUntil = new AtomicLong(Long.MIN_VALUE);
     private final LongAdder stallNanos = new LongAdder();
@@ -55,7 +61,7 @@ final class WriteThrottle {
     /** Notes bytes written on a lane, by its owner; returns whether a payment is due after the lane is given up. */
     boolean wrote(int lane, long bytes) {
         long unpaid = unpaidBytes[lane * STRIDE] + bytes;
-        boolean due = unpaid >= PAYMENT_BYTES;
+        boolean due = unpaid >= paymentBytes;
         unpaidBytes[lane * STRIDE] = due ? 0 : unpaid;
         return due;
     }
@@ -69,19 +75,30 @@ final class WriteThrottle {
     void pay(double debtShare, double memoryShare) {
         double debt = pressure(debtShare);
         double memory = pressure(memoryShare);
-        if (debt == 0 && memory == 0) {
-            return;
-        }
         double cost = Math.max(
                 DEBT_NANOS_PER_BYTE * debt * debt,
                 MEMORY_NANOS_PER_BYTE * memory * memory / (1 - memory + MEMORY_LEFT_MIN));
-        long nanos = Math.min((long) (PAYMENT_BYTES * cost), DELAY_NANOS_MAX);
+        long bytes = payNextAfter(cost);
+        if (cost == 0) {
+            return;
+        }
+        long nanos = Math.min((long) (bytes * cost), DELAY_NANOS_MAX);
         long now = clock.nanoTime();
         long delay = Math.min(payFrom(now, nanos) - now, DELAY_NANOS_MAX);
         if (delay >= DELAY_NANOS_MIN) {
             clock.parkNanos(delay);
             stalled(clock.nanoTime() - now);
         }
+    }
+
+    /** Sets how many bytes are paid for at a time; returns how many were until now. */
+    private long payNextAfter(double cost) {
+        long was = paymentBytes;
+        long next = (long) Math.clamp(PAYMENT_NANOS / cost, PAYMENT_BYTES_MIN, PAYMENT_BYTES_MAX);
+        if (next != was) {
+            paymentBytes = next;
+        }
+        return was;
     }
 
     private static double pressure(double share) {

@@ -16,9 +16,20 @@ import java.util.concurrent.locks.ReentrantLock;
  * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge.
  */
 public final class ThreadWorkers implements Workers {
+    /*
+     * A task wakes one worker: each of those woken for nothing would take a processor for a moment from a writer, who has it back
+     * after some ticks of the scheduler only. Whoever is woken, or done with a task, looks into all queues that it serves before it waits
+     * again, so no task is left while a worker that may run it waits.
+     */
     private static final Priority[] PRIORITIES = Priority.values();
 
+    /** What the worker for sealing does. */
+    private static final Priority SEALING = Priority.CHECKPOINT;
+
     private final ReentrantLock lock = new ReentrantLock();
+    /** Where the worker for sealing waits, and all others. */
+    private final Condition sealing = lock.newCondition();
+
     private final Condition changed = lock.newCondition();
     private final Map<Priority, ArrayDeque<Runnable>> queues = new EnumMap<>(Priority.class);
     private final PriorityQueue<Delayed> delayed = new PriorityQueue<>(Comparator.comparingLong(Delayed::dueNanos));
@@ -40,7 +51,7 @@ public final class ThreadWorkers implements Workers {
         for (int i = 0; i < count; i++) {
             start(name + "-worker-" + i, Priority.IDLE);
         }
-        start(name + "-seal", Priority.CHECKPOINT);
+        start(name + "-seal", SEALING);
     }
 
     private void start(String name, Priority least) {
@@ -60,12 +71,25 @@ public final class ThreadWorkers implements Workers {
         lock.lock();
         try {
             if (!closing) {
-                queues.get(priority).add(task);
-                changed.signalAll();
+                add(priority, task);
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Queues a task, and wakes a worker for it if one waits: who seals for a checkpoint only if nobody else does. */
+    private void add(Priority priority, Runnable task) {
+        queues.get(priority).add(task);
+        boolean isForSealing = priority == Priority.SEAL
+                ? lock.hasWaiters(sealing)
+                : priority.compareTo(SEALING) <= 0 && !lock.hasWaiters(changed);
+        (isForSealing ? sealing : changed).signal();
+    }
+
+    private void wakeAll() {
+        sealing.signalAll();
+        changed.signalAll();
     }
 
     @Override
@@ -74,7 +98,7 @@ public final class ThreadWorkers implements Workers {
         try {
             if (!closing) {
                 delayed.add(new Delayed(clock.nanoTime() - beginNanos + delayNanos, priority, task));
-                changed.signalAll();
+                wakeAll();
             }
         } finally {
             lock.unlock();
@@ -122,7 +146,7 @@ public final class ThreadWorkers implements Workers {
                 if (closing) {
                     return null;
                 }
-                awaitChange();
+                awaitChange(least == SEALING ? sealing : changed);
             }
         } finally {
             lock.unlock();
@@ -133,19 +157,18 @@ public final class ThreadWorkers implements Workers {
         long now = clock.nanoTime() - beginNanos;
         while (!delayed.isEmpty() && delayed.peek().dueNanos <= now) {
             Delayed due = delayed.poll();
-            queues.get(due.priority).add(due.task);
-            changed.signalAll();
+            add(due.priority, due.task);
         }
     }
 
     /** Waits for a task or for the time of the next delayed one. */
-    private void awaitChange() {
+    private void awaitChange(Condition change) {
         if (delayed.isEmpty()) {
-            changed.awaitUninterruptibly();
+            change.awaitUninterruptibly();
             return;
         }
         try {
-            changed.awaitNanos(delayed.peek().dueNanos - (clock.nanoTime() - beginNanos));
+            change.awaitNanos(delayed.peek().dueNanos - (clock.nanoTime() - beginNanos));
         } catch (InterruptedException e) {
             // Nobody interrupts these threads but a task; it is none of the next task's business.
             Thread.interrupted();
@@ -158,7 +181,7 @@ public final class ThreadWorkers implements Workers {
         try {
             closing = true;
             delayed.clear();
-            changed.signalAll();
+            wakeAll();
         } finally {
             lock.unlock();
         }

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class WriteThrottleTest {
     private static final long OVERSLEPT_NANOS = 150_000;
+    private static final long ENTRY_BYTES = 128;
 
     /** A system that wakes threads late. */
     private static final class LateClock implements Clock {
@@ -98,19 +99,48 @@ class WriteThrottleTest {
             assertTrue(cost > 1.5 * before, "with " + left + " left " + cost + " ns for a payment, before " + before);
             before = cost;
         }
-        assertEquals(8_000_000, costOfMemory(1), 10_000, "no payment costs more");
+        assertTrue(costOfMemory(1) > 100_000_000, "what is left when all is taken");
     }
 
-    /** What one of many payments takes. */
+    /** What 16 KiB take in the long run. */
     private static long costOfMemory(double share) {
         LateClock punctual = new LateClock();
         punctual.overslept = 0;
         WriteThrottle slowed = new WriteThrottle(punctual, 1);
-        int payments = 1000;
-        for (int i = 0; i < payments; i++) {
-            slowed.pay(0, share);
+        long bytes = 1 << 20;
+        for (long written = 0; written < bytes; written += ENTRY_BYTES) {
+            if (slowed.wrote(0, ENTRY_BYTES)) {
+                slowed.pay(0, share);
+            }
         }
-        return punctual.now / payments;
+        return punctual.now / (bytes >> 14);
+    }
+
+    /** The disk answered nobody for half a second: three megabytes of memory were gone after a tenth of one, and writers waited for the rest. */
+    @Test
+    void memoryOfMemtablesLastsWhileNothingIsPacked() {
+        LateClock punctual = new LateClock();
+        punctual.overslept = 0;
+        WriteThrottle slowed = new WriteThrottle(punctual, 1);
+        long bytes = 3 << 20;
+        long longest = 0;
+        for (long used = 0; used < bytes; used += ENTRY_BYTES) {
+            if (slowed.wrote(0, ENTRY_BYTES)) {
+                long before = punctual.now;
+                slowed.pay(0, 0.4 + 0.6 * used / bytes);
+                longest = Math.max(longest, punctual.now - before);
+            }
+        }
+        assertTrue(punctual.now > 500_000_000, punctual.now + " ns until it is full");
+        assertTrue(longest < 6_000_000, longest + " ns for a payment");
+    }
+
+    @Test
+    void whatBecomesCheapAgainIsPaidForInLargeParts() {
+        throttle.pay(0, 1);
+        assertTrue(throttle.wrote(0, 300), "dear");
+        throttle.pay(0, 0);
+        assertFalse(throttle.wrote(0, 16_000));
     }
 
     /** A clock that stands still, as for writers that come at the same moment. */

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ThreadWorkersTest {
     /** A log segment that found no space was reported by an exception, which ended the worker, until none was left to pack. */
@@ -48,6 +50,39 @@ class ThreadWorkersTest {
             done.await();
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
+        }
+    }
+
+    /** While some workers are in long tasks a task is run by any other that may run it. */
+    @ParameterizedTest
+    @CsvSource({"SEAL, 2, COMPACT", "SEAL, 1, SEAL", "CHECKPOINT, 2, COMPACT", "CHECKPOINT, 1, SEAL", "COMPACT, 1, COMPACT", "IDLE, 1, SEAL"})
+    void aTaskFindsTheWorkerThatIsFree(Priority priority, int busy, Priority busyWith) throws InterruptedException {
+        CountDownLatch end = new CountDownLatch(1);
+        try (ThreadWorkers workers = new ThreadWorkers("test", 2)) {
+            CountDownLatch begun = new CountDownLatch(busy);
+            for (int i = 0; i < busy; i++) {
+                workers.submit(busyWith, () -> {
+                    begun.countDown();
+                    awaitQuietly(end);
+                });
+            }
+            begun.await();
+            for (int i = 0; i < 1000; i++) {
+                CountDownLatch done = new CountDownLatch(3);
+                for (int task = 0; task < 3; task++) {
+                    workers.submit(priority, done::countDown);
+                }
+                done.await();
+            }
+            end.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 
