@@ -109,6 +109,12 @@ final class SmallHeap {
                 call();
             } catch (OutOfMemoryError e) {
                 refused++;
+            } catch (IllegalArgumentException e) {
+                // The JVM has few such errors to throw: one that is thrown again by the end of a try statement with resources becomes this.
+                if (!(e.getCause() instanceof OutOfMemoryError)) {
+                    throw e;
+                }
+                refused++;
             } catch (PreviousFailureException e) {
                 // Background work ran out of memory and stopped the store; with memory it opens again.
                 return;

@@ -59,6 +59,7 @@ final class FileDevice implements BlockDevice {
         this.reads = reads;
         this.writes = calls::pwrite;
         this.queues = queues;
+        IoVector.initialize();
     }
 
     @Override

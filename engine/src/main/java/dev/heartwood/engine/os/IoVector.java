@@ -2,6 +2,7 @@ package dev.heartwood.engine.os;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * An array of {@code struct iovec} for {@link FileCalls#pwritev}: pieces of memory that are written one after another.
@@ -20,6 +21,11 @@ public final class IoVector {
     private long bytes;
 
     private IoVector() {}
+
+    /** Initializes this class. A class that finds the Java heap full when it is first used is unusable ever after. */
+    public static void initialize() {
+        Objects.requireNonNull(CURRENT);
+    }
 
     /** The calling thread's vector, emptied. */
     public static IoVector current() {
