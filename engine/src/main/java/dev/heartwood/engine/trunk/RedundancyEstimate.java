@@ -59,7 +59,11 @@ final class RedundancyEstimate {
     private final RunUsage usage;
     private final List<Node> nodes = new ArrayList<>();
     private final HashShares younger = new HashShares();
+    /** The hashes of the runs that were added to it, cut by so many bits: what was above the node looked at last. */
     private final HashShares above = new HashShares();
+
+    private List<Named> aboveAdded = List.of();
+    private int aboveCut = Integer.SIZE;
     private double liveBytes;
 
     private RedundancyEstimate(TrunkNode root, Function<Maplet, MapletSlice> slices) {
@@ -136,11 +140,18 @@ final class RedundancyEstimate {
         long oldest = node.bundleCount() == 0 ? 0 : node.bundle(0).id();
         long dead = usage.deadBytes(node, span);
         nodes.add(new Node(node.height(), span, oldest, used, superseded[0], superseded[1], dead));
+        // Children that have got the same runs one after the other, since the same is above them as a rule.
+        for (int firstActive : groups.keySet()) {
+            visitChildren(node, span, firstActive, aboveRuns);
+        }
+    }
+
+    private void visitChildren(TrunkNode node, Span span, int firstActive, List<Named> aboveRuns) {
         for (int p = 0; p < node.pivotCount(); p++) {
-            if (node.pivot(p).child() != null) {
+            if (node.pivot(p).child() != null && node.pivot(p).firstActive() == firstActive) {
                 Span pivotSpan = node.pivotSpan(p, span);
                 List<Named> held = new ArrayList<>(aboveRuns);
-                held.addAll(activeRuns(node, node.pivot(p).firstActive(), List.of(pivotSpan)));
+                held.addAll(activeRuns(node, firstActive, List.of(pivotSpan)));
                 visit(node.pivot(p).child(), pivotSpan, held);
             }
         }
@@ -168,11 +179,8 @@ final class RedundancyEstimate {
     /** Adds bytes of runs that are superseded by others of them, and those that are superseded by runs above only. */
     private void addSuperseded(List<Named> runs, List<Named> aboveRuns, double[] superseded) {
         int cut = Integer.SIZE - Math.min(bits(runs), bits(aboveRuns));
-        above.clear();
         younger.clear();
-        for (Named run : aboveRuns) {
-            add(run, cut, above);
-        }
+        setAbove(aboveRuns, cut);
         double falseAbove = above.size() / range(cut);
         for (Named run : runs.reversed()) {
             if (run.hashes().length == 0) {
@@ -194,6 +202,22 @@ final class RedundancyEstimate {
             superseded[0] += within * bytes;
             superseded[1] += (any - within) * bytes;
             add(run, cut, younger);
+        }
+    }
+
+    /** Only whether a hash is above is asked, not with what share. */
+    private void setAbove(List<Named> runs, int cut) {
+        boolean isSame = cut == aboveCut && runs.size() == aboveAdded.size();
+        for (int i = 0; isSame && i < runs.size(); i++) {
+            isSame = runs.get(i).slice == aboveAdded.get(i).slice && runs.get(i).value == aboveAdded.get(i).value;
+        }
+        if (!isSame) {
+            above.clear();
+            for (Named run : runs) {
+                add(run, cut, above);
+            }
+            aboveAdded = runs;
+            aboveCut = cut;
         }
     }
 
