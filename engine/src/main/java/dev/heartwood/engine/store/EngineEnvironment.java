@@ -415,6 +415,11 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
+            public long memtableBytes() {
+                return bytesMax;
+            }
+
+            @Override
             public void checkFits(long bytes) {
                 long most = plan.memtablesBytes() / 4;
                 if (bytes > most) {

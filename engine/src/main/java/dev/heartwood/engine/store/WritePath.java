@@ -62,7 +62,7 @@ final class WritePath {
         this.memtables = memtables;
         this.failStop = failStop;
         this.background = background;
-        this.throttle = new WriteThrottle(clock, lanes.count());
+        this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
     }
@@ -398,6 +398,9 @@ final class WritePath {
     interface MemtableSource {
         /** A new, empty memtable. */
         Memtable make(long generation);
+
+        /** The size of a full one. */
+        long memtableBytes();
 
         /** Refuses what no memtable could ever hold, with {@link InsufficientMemoryException}. */
         void checkFits(long bytes);

@@ -11,12 +11,17 @@ import java.util.concurrent.atomic.LongAdder;
  * Thread-safe.
  */
 final class WriteThrottle {
-    /** Bytes a lane writes between two payments, unless fewer cost {@link #PAYMENT_NANOS}, and at least. */
-    private static final long PAYMENT_BYTES_MAX = 16 << 10;
+    /**
+     * Bytes a lane writes between two payments, unless fewer take {@link #PAYMENT_NANOS}: of a memtable such a part, within limits. Fewer than one
+     * write in a thousand then waits for its turn to pay, where entries are small.
+     */
+    private static final int PAYMENTS_OF_MEMTABLE = 128;
 
+    private static final long PAYMENT_BYTES_MOST = 64 << 10;
+    private static final long PAYMENT_BYTES_LEAST = 16 << 10;
     private static final long PAYMENT_BYTES_MIN = 256;
 
-    /** What a payment comes to where bytes are dear. */
+    /** What a payment takes where bytes are dear or many writers pay. */
     private static final long PAYMENT_NANOS = 2_100_000;
 
     /** What a byte costs, whoever writes it, when merges owe all that they may. */
@@ -30,6 +35,9 @@ final class WriteThrottle {
 
     /** Of that memory, what counts as left when nothing is. */
     private static final double MEMORY_LEFT_MIN = 0.003;
+
+    /** Payments of others that one may have to wait for, beside its own, as far as they count. */
+    private static final int TURNS_MAX = 16;
 
     /** The longest single delay. */
     private static final long DELAY_NANOS_MAX = 8_000_000;
@@ -47,14 +55,18 @@ final class WriteThrottle {
 
     private final Clock clock;
     private final long[] unpaidBytes;
-    private volatile long paymentBytes = PAYMENT_BYTES_MAX;
+    private final long paymentBytesMax;
+    private volatile long paymentBytes;
     /** Until when what was written has been paid for. */
     private final AtomicLong paidUntil = new AtomicLong(Long.MIN_VALUE);
     private final LongAdder stallNanos = new LongAdder();
     private final AtomicLong stallNanosMax = new AtomicLong();
 
-    WriteThrottle(Clock clock, int lanes) {
+    /** @param memtableBytes the size of a full memtable */
+    WriteThrottle(Clock clock, int lanes, long memtableBytes) {
         this.clock = clock;
+        paymentBytesMax = Math.clamp(memtableBytes / PAYMENTS_OF_MEMTABLE, PAYMENT_BYTES_LEAST, PAYMENT_BYTES_MOST);
+        paymentBytes = paymentBytesMax;
         unpaidBytes = new long[lanes * STRIDE];
     }
 
@@ -78,27 +90,26 @@ final class WriteThrottle {
         double cost = Math.max(
                 DEBT_NANOS_PER_BYTE * debt * debt,
                 MEMORY_NANOS_PER_BYTE * memory * memory / (1 - memory + MEMORY_LEFT_MIN));
-        long bytes = payNextAfter(cost);
         if (cost == 0) {
+            payNextAfter(paymentBytesMax);
             return;
         }
-        long nanos = Math.min((long) (bytes * cost), DELAY_NANOS_MAX);
+        long nanos = Math.min((long) (paymentBytes * cost), DELAY_NANOS_MAX);
         long now = clock.nanoTime();
         long delay = Math.min(payFrom(now, nanos) - now, DELAY_NANOS_MAX);
+        double turns = Math.clamp((double) delay / (nanos + 1), 1, TURNS_MAX);
+        payNextAfter((long) (PAYMENT_NANOS / (cost * turns)));
         if (delay >= DELAY_NANOS_MIN) {
             clock.parkNanos(delay);
             stalled(clock.nanoTime() - now);
         }
     }
 
-    /** Sets how many bytes are paid for at a time; returns how many were until now. */
-    private long payNextAfter(double cost) {
-        long was = paymentBytes;
-        long next = (long) Math.clamp(PAYMENT_NANOS / cost, PAYMENT_BYTES_MIN, PAYMENT_BYTES_MAX);
-        if (next != was) {
+    private void payNextAfter(long bytes) {
+        long next = Math.clamp(bytes, PAYMENT_BYTES_MIN, paymentBytesMax);
+        if (next != paymentBytes) {
             paymentBytes = next;
         }
-        return was;
     }
 
     private static double pressure(double share) {
