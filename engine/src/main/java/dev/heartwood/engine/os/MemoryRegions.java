@@ -22,17 +22,34 @@ public final class MemoryRegions {
 
     private MemoryRegions() {}
 
-    /** Announces a region before its first use; one that is known at the same address is replaced. */
+    /**
+     * Announces a region before its first use. Regions that are known and overlap it are forgotten: what has just been mapped there says that
+     * they are gone.
+     */
     public static void add(long address, long length) {
         CHANGE.lock();
         try {
-            remove(address);
+            for (int at = firstOverlapping(address, length); at >= 0; at = firstOverlapping(address, length)) {
+                remove(regions.starts[at]);
+            }
             Regions old = regions;
             int at = -Arrays.binarySearch(old.starts, address) - 1;
             regions = new Regions(inserted(old.starts, at, address), inserted(old.lengths, at, length));
         } finally {
             CHANGE.unlock();
         }
+    }
+
+    /** The position of the first region that shares bytes with a range, or begins where it does; -1 when there is none. */
+    private static int firstOverlapping(long address, long length) {
+        Regions now = regions;
+        for (int at = 0; at < now.starts.length; at++) {
+            long start = now.starts[at];
+            if (start == address || start < address + length && address < start + now.lengths[at]) {
+                return at;
+            }
+        }
+        return -1;
     }
 
     /**

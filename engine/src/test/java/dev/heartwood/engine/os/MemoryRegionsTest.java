@@ -1,5 +1,6 @@
 package dev.heartwood.engine.os;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -39,5 +40,24 @@ class MemoryRegionsTest {
             MemoryRegions.remove(BASE + 8192);
         }
         assertUnknown(BASE, 1);
+    }
+
+    /** One that was unmapped and never withdrawn lay within a pool that was mapped there later, and the pool seemed to end there. */
+    @Test
+    void forgetsWhatANewRegionLiesOver() {
+        int before = MemoryRegions.count();
+        MemoryRegions.add(BASE + 4096, 4096);
+        MemoryRegions.add(BASE + 16384, 4096);
+        MemoryRegions.add(BASE + 32768, 4096);
+        try {
+            MemoryRegions.add(BASE, 20480);
+            assertTrue(MemoryRegions.contains(BASE, 20480));
+            assertTrue(MemoryRegions.contains(BASE + 8192, 4096));
+            assertTrue(MemoryRegions.contains(BASE + 32768, 4096), "beyond it");
+        } finally {
+            MemoryRegions.remove(BASE);
+            MemoryRegions.remove(BASE + 32768);
+        }
+        assertEquals(before, MemoryRegions.count());
     }
 }
