@@ -42,7 +42,7 @@ class MemoryRegionsTest {
         assertUnknown(BASE, 1);
     }
 
-    /** One that was unmapped and never withdrawn lay within a pool that was mapped there later, and the pool seemed to end there. */
+    /** A pool seemed to end within itself: as if a region that was unmapped and never withdrawn lay there. Which it was is not known. */
     @Test
     void forgetsWhatANewRegionLiesOver() {
         int before = MemoryRegions.count();
