@@ -22,16 +22,11 @@ public final class MemoryRegions {
 
     private MemoryRegions() {}
 
-    /**
-     * Announces a region before its first use. Regions that are known and overlap it are forgotten: what has just been mapped there says that
-     * they are gone.
-     */
+    /** Announces a region before its first use; no known one overlaps it. */
     public static void add(long address, long length) {
         CHANGE.lock();
         try {
-            for (int at = firstOverlapping(address, length); at >= 0; at = firstOverlapping(address, length)) {
-                remove(regions.starts[at]);
-            }
+            assert isUnknown(address, length);
             Regions old = regions;
             int at = -Arrays.binarySearch(old.starts, address) - 1;
             regions = new Regions(inserted(old.starts, at, address), inserted(old.lengths, at, length));
@@ -40,16 +35,24 @@ public final class MemoryRegions {
         }
     }
 
-    /** The position of the first region that shares bytes with a range, or begins where it does; -1 when there is none. */
-    private static int firstOverlapping(long address, long length) {
-        Regions now = regions;
-        for (int at = 0; at < now.starts.length; at++) {
-            long start = now.starts[at];
-            if (start == address || start < address + length && address < start + now.lengths[at]) {
-                return at;
+    /**
+     * True when no region that is known begins in a range or reaches into it; else an {@link AssertionError} that names one. For use
+     * with {@code assert}.
+     */
+    static boolean isUnknown(long address, long length) {
+        CHANGE.lock();
+        try {
+            Regions now = regions;
+            for (int at = 0; at < now.starts.length; at++) {
+                long start = now.starts[at];
+                if (start == address || start < address + length && address < start + now.lengths[at]) {
+                    throw new AssertionError("native memory at " + text(address, length) + " is known as " + text(start, now.lengths[at]));
+                }
             }
+            return true;
+        } finally {
+            CHANGE.unlock();
         }
-        return -1;
     }
 
     /**
@@ -69,12 +72,13 @@ public final class MemoryRegions {
         }
     }
 
-    /** Withdraws a region before it is unmapped. */
+    /** Withdraws the region at an address before it is unmapped. */
     public static void remove(long address) {
         CHANGE.lock();
         try {
             Regions old = regions;
             int at = Arrays.binarySearch(old.starts, address);
+            assert at >= 0 : "no native memory begins at 0x" + Long.toHexString(address);
             if (at >= 0) {
                 regions = new Regions(removed(old.starts, at), removed(old.lengths, at));
             }
@@ -92,7 +96,7 @@ public final class MemoryRegions {
         int found = Arrays.binarySearch(now.starts, address);
         int at = found >= 0 ? found : -found - 2;
         if (at < 0 || length < 0 || address - now.starts[at] + length > now.lengths[at]) {
-            throw new AssertionError("no native memory at 0x" + Long.toHexString(address) + ", length " + length);
+            throw new AssertionError("no native memory at " + text(address, length));
         }
         return true;
     }
@@ -100,6 +104,10 @@ public final class MemoryRegions {
     /** How many regions are announced; the same before something was opened and after it was closed, or memory is lost. */
     public static int count() {
         return regions.starts.length;
+    }
+
+    private static String text(long address, long length) {
+        return "0x" + Long.toHexString(address) + ", length " + length;
     }
 
     private static long[] inserted(long[] values, int at, long value) {

@@ -48,6 +48,7 @@ public final class NativeMemory {
 
     /** Undoes {@link #map} for a range of whole pages. */
     public static int unmap(long address, long length) {
+        assert MemoryRegions.isUnknown(address, length);
         MemorySegment state = NativeLinker.state();
         try {
             int result = (int) MUNMAP.invokeExact(state, address, length);
