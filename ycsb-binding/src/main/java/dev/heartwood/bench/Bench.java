@@ -126,6 +126,7 @@ final class Bench {
                     PhaseResult result = measured(client, step, threads).asStep(turn + 1);
                     results.add(result);
                     progress.end(result);
+                    describe(client);
                 } else {
                     measure(client, step, threads);
                 }
@@ -163,6 +164,10 @@ final class Bench {
             results.add(settled);
             progress.end(settled);
         }
+        describe(client);
+    }
+
+    private void describe(EngineClient client) throws IOException, EngineFailure {
         if (options.stats) {
             client.describe().forEach(progress::print);
         }

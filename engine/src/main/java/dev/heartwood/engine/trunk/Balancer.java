@@ -56,7 +56,10 @@ final class Balancer {
     private TrunkNode flush(TrunkNode node, Span span, Urge urge) {
         List<Pivot> pivots = new ArrayList<>(node.pivotCount());
         boolean changed = false;
-        BitSet flushes = policies.of(node).flushes(node, span, urge);
+        boolean isReshaped = false;
+        CompactionPolicy policy = policies.of(node);
+        BitSet flushes =
+                urge == Urge.NEEDED ? NodeMemo.flushesNeeded(node, policy, span) : policy.flushes(node, span, urge);
         for (int p = 0; p < node.pivotCount(); p++) {
             Pivot pivot = node.pivot(p);
             Span pivotSpan = node.pivotSpan(p, span);
@@ -78,9 +81,13 @@ final class Balancer {
                 byte[] key = i == 0 ? pivot.key() : replacement.pivot(0).key();
                 pivots.add(new Pivot(key, replacement, firstActive));
             }
-            changed |= flush || replacements.size() > 1 || replacements.getFirst() != pivot.child();
+            isReshaped |= flush || replacements.size() > 1;
+            changed |= replacements.getFirst() != pivot.child();
         }
-        return changed ? node.with(pivots, node.bundles()) : node;
+        if (isReshaped) {
+            return node.with(pivots, node.bundles());
+        }
+        return changed ? node.withChildren(pivots) : node;
     }
 
     /** What a node holds for a pivot, as bundles for the child. */
@@ -164,7 +171,7 @@ final class Balancer {
     }
 
     private List<TrunkNode> splitLeaf(TrunkNode leaf, Span span) {
-        long bytes = NodeMeasure.bytes(leaf, span);
+        long bytes = NodeMemo.bytes(leaf, span);
         if (bytes <= shape.leafBytesMax()) {
             return List.of(leaf);
         }
@@ -243,8 +250,8 @@ final class Balancer {
             int children = a.pivotCount() + b.pivotCount();
             return Math.min(a.pivotCount(), b.pivotCount()) <= shape.fanoutMax() / 8 && children <= shape.fanoutMax() / 2;
         }
-        long leftBytes = NodeMeasure.bytes(a, left);
-        long rightBytes = NodeMeasure.bytes(b, right);
+        long leftBytes = NodeMemo.bytes(a, left);
+        long rightBytes = NodeMemo.bytes(b, right);
         return Math.min(leftBytes, rightBytes) < shape.leafBytesMin()
                 && leftBytes + rightBytes < shape.leafBytesMax() / 2;
     }

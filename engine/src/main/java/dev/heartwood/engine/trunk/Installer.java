@@ -33,7 +33,7 @@ final class Installer {
             }
             pivots.add(pivot);
         }
-        return changed ? node.with(pivots, node.bundles()) : node;
+        return changed ? node.withChildren(pivots) : node;
     }
 
     private static TrunkNode replaceHere(

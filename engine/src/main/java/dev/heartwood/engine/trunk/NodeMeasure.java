@@ -100,18 +100,30 @@ final class NodeMeasure {
     /** Bytes of runs that a flush brought and no merge has dealt with yet, in the bundles from one on: what is owed. */
     static long unsettledBytes(TrunkNode node, int bundlesFrom, Span span) {
         long total = 0;
-        for (int p = 0; p < node.pivotCount(); p++) {
-            Span pivotSpan = node.pivotSpan(p, span);
-            int position = 0;
-            for (int b = 0; b < node.bundleCount(); b++) {
-                Bundle bundle = node.bundle(b);
-                Span both = pivotSpan.intersect(bundle.span());
-                for (Run run : bundle.runs()) {
-                    if (run != null && b >= bundlesFrom && !bundle.settled() && position >= node.pivot(p).firstActive()) {
-                        total += run.sample().bytesWithin(both);
-                    }
-                    position++;
+        for (int p = 0, end; p < node.pivotCount(); p = end) {
+            int firstActive = node.pivot(p).firstActive();
+            end = p + 1;
+            while (end < node.pivotCount() && node.pivot(end).firstActive() == firstActive) {
+                end++;
+            }
+            Span pivotsSpan =
+                    new Span(node.pivotSpan(p, span).from(), node.pivotSpan(end - 1, span).to());
+            total += unsettledBytes(node, bundlesFrom, firstActive, pivotsSpan);
+        }
+        return total;
+    }
+
+    private static long unsettledBytes(TrunkNode node, int bundlesFrom, int firstActive, Span pivotsSpan) {
+        long total = 0;
+        for (int b = bundlesFrom; b < node.bundleCount(); b++) {
+            Bundle bundle = node.bundle(b);
+            Span both = pivotsSpan.intersect(bundle.span());
+            int position = node.runStart(b);
+            for (Run run : bundle.runs()) {
+                if (run != null && !bundle.settled() && position >= firstActive) {
+                    total += run.sample().bytesWithin(both);
                 }
+                position++;
             }
         }
         return total;

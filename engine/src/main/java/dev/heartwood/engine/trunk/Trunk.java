@@ -318,11 +318,9 @@ public final class Trunk {
 
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
         CompactionPlan best = soFar;
-        if (!running.isBusy(node, span)) {
-            CompactionPlan plan = policies.of(node).plan(node, afterSetAside(node), span, urge, usage);
-            if (plan != null && (best == null || urgency(plan) > urgency(best))) {
-                best = plan;
-            }
+        CompactionPlan plan = wanted(node, span, urge, usage);
+        if (plan != null && (best == null || urgency(plan) > urgency(best)) && !running.isBusy(node, span)) {
+            best = plan;
         }
         for (int p = 0; p < node.pivotCount(); p++) {
             if (node.pivot(p).child() != null) {
@@ -330,6 +328,14 @@ public final class Trunk {
             }
         }
         return best;
+    }
+
+    private CompactionPlan wanted(TrunkNode node, Span span, Urge urge, RunUsage usage) {
+        int from = afterSetAside(node);
+        CompactionPolicy policy = policies.of(node);
+        return urge == Urge.NEEDED && from == 0
+                ? NodeMemo.mergeNeeded(node, policy, span)
+                : policy.plan(node, from, span, urge, usage);
     }
 
     /** Higher nodes first, since every read passes them; then the node with most bundles. */
@@ -420,7 +426,8 @@ public final class Trunk {
 
     /** What merges owe; not of what was set aside, which no merge will ever deal with. */
     private long debt(TrunkNode node, Span span) {
-        long bytes = NodeMeasure.unsettledBytes(node, afterSetAside(node), span);
+        int from = afterSetAside(node);
+        long bytes = from == 0 ? NodeMemo.unsettledBytes(node, span) : NodeMeasure.unsettledBytes(node, from, span);
         for (int p = 0; p < node.pivotCount(); p++) {
             if (node.pivot(p).child() != null) {
                 bytes += debt(node.pivot(p).child(), node.pivotSpan(p, span));

@@ -20,6 +20,7 @@ final class TrunkNode {
      * place          volatile      volatile                        the checkpointer
      * scans, reads,
      * looks          plain         plain                           hints; losing counts is harmless
+     * memo           -             -                               the trunk's structure lock
      */
     private final int height;
     private final TrunkPolicies ownPolicy;
@@ -32,6 +33,7 @@ final class TrunkNode {
     private int scanReads;
     private int largeReads;
     private long looksAbove;
+    private NodeMemo memo;
 
     /** A node whose policy is its tree's. */
     TrunkNode(int height, List<Pivot> pivots, List<Bundle> bundles) {
@@ -60,6 +62,13 @@ final class TrunkNode {
     /** A node with other pivots and bundles in place of this one. */
     TrunkNode with(List<Pivot> otherPivots, List<Bundle> otherBundles) {
         return new TrunkNode(height, ownPolicy, otherPivots, otherBundles);
+    }
+
+    /** This node with other children, each for the same keys and owed the same. */
+    TrunkNode withChildren(List<Pivot> otherPivots) {
+        TrunkNode copy = with(otherPivots, bundles());
+        copy.memo = memo;
+        return copy;
     }
 
     /** This node under a policy of its own, or under its tree's for null. */
@@ -146,6 +155,14 @@ final class TrunkNode {
 
     void place(NodePlace written) {
         place = written;
+    }
+
+    /** What is known of this node, whose keys are {@code span}. */
+    NodeMemo memo(Span span) {
+        if (memo == null || !memo.isOf(span)) {
+            memo = new NodeMemo(span);
+        }
+        return memo;
     }
 
     /** Counts a cursor that read this node, as a hint to the policy. */
