@@ -17,7 +17,7 @@ import java.util.PriorityQueue;
 final class SpaceReclaim {
     /*
      * Estimates are made anew when the heap's nodes are used up or enough of them for the target have been merged, and else when so many
-     * entries were packed that they could have made up a part of what may be redundant, or of what it lacks of that. Slices of maplets are kept from one to the next, so
+     * entries were packed that they could have made up a part of what may be redundant. Slices of maplets are kept from one to the next, so
      * that a maplet is read once, a few pages of it, when it is new.
      *
      * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
@@ -31,9 +31,6 @@ final class SpaceReclaim {
 
     /** Of what may be redundant, or of all when that is less, the part that may be packed between two estimates. */
     private static final double UNSEEN_SHARE = 0.125;
-
-    /** Of the entries that would make the tree reach what is merged for, if each superseded or deleted another, the part likewise. */
-    private static final double UNSEEN_SHARE_BELOW = 0.5;
 
     /** Of what may be redundant in a node, the part up to which it is left alone. */
     private static final double NODE_SHARE_MIN = 0.5;
@@ -122,13 +119,7 @@ final class SpaceReclaim {
             return false;
         }
         long added = trunk.events().entriesAdded() - addedThen;
-        return again || targetChanged || added > 0 && added >= unseenShareMax() * entriesThen;
-    }
-
-    /** The entries that may be packed before the next estimate, for each that was there at the last. */
-    private double unseenShareMax() {
-        double lacking = 1 / Math.max(1, spaceAmplification) - 1 / goal();
-        return Math.max(UNSEEN_SHARE * Math.min(1, target - 1), UNSEEN_SHARE_BELOW * lacking);
+        return again || targetChanged || added > 0 && added >= UNSEEN_SHARE * Math.min(1, target - 1) * entriesThen;
     }
 
     private void estimate() {
