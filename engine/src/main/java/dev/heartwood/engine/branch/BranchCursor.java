@@ -21,7 +21,8 @@ public final class BranchCursor implements LargeValueCursor {
      * within the range.
      *
      * The key is put together in keyBuffer: the prefix when the leaf is opened, head and rest for each entry. A long key is
-     * gathered in a buffer of its own. The value stays in the leaf, unless it goes on in the next one.
+     * gathered in a buffer of its own, which the next short one gives back: of many open cursors few stand on one. The value stays
+     * in the leaf, unless it goes on in the next one.
      */
     private static final int MEMORY_BYTES = PageLayout.PAGE_BYTES;
     /** Of the memory, what an inline key and one value in two pieces take; the rest is for the bounds of the ranges. */
@@ -34,11 +35,11 @@ public final class BranchCursor implements LargeValueCursor {
 
     private static final int LENT_KEY_BYTES = 256;
 
-    private static final int LONG_KEY_BYTES = Branch.KEY_BYTES_MAX;
     private static final int UNKNOWN = -1;
 
     private final Branch branch;
     private final BranchStorage storage;
+    private final CursorMemory pools;
     private final LeafRanges ranges;
     private final LeafSource source;
     /** Of this cursor's own; 0 while it makes do with what it was lent. */
@@ -47,6 +48,7 @@ public final class BranchCursor implements LargeValueCursor {
     /** The longest key that fits; its head, which is always written whole, may end beyond. */
     private int keyRoom;
     private long longKeyBuffer;
+    private long longKeyBufferBytes;
     private long valueBuffer;
     private long valueBufferBytes;
 
@@ -76,9 +78,11 @@ public final class BranchCursor implements LargeValueCursor {
     private int leafAhead = UNKNOWN;
     private boolean closed;
 
-    private BranchCursor(Branch branch, LeafRanges ranges, LeafSource source, long memory, long lent) {
+    private BranchCursor(
+            Branch branch, CursorMemory pools, LeafRanges ranges, LeafSource source, long memory, long lent) {
         this.branch = branch;
         this.storage = branch.storage;
+        this.pools = pools;
         this.ranges = ranges;
         this.source = source;
         this.memory = memory;
@@ -93,7 +97,7 @@ public final class BranchCursor implements LargeValueCursor {
 
     /** As {@link #cached(Branch, Span)} over several ranges, disjoint and ascending. */
     public static BranchCursor cached(Branch branch, List<Span> ranges) {
-        return open(branch, ranges, true, 0, (of, located) -> new CachedLeaves(of));
+        return open(branch, ranges, true, 0, ofCalls(branch), (of, located) -> new CachedLeaves(of));
     }
 
     /**
@@ -104,7 +108,7 @@ public final class BranchCursor implements LargeValueCursor {
      * @param lent {@value #LENT_BYTES} bytes of memory that stay the caller's
      */
     public static BranchCursor scanning(Branch branch, Span range, boolean exact, long lent) {
-        return open(branch, List.of(range), exact, lent, (of, located) -> new CachedLeaves(of));
+        return open(branch, List.of(range), exact, lent, ofCalls(branch), (of, located) -> new CachedLeaves(of));
     }
 
     /**
@@ -122,27 +126,41 @@ public final class BranchCursor implements LargeValueCursor {
      * @param reader of one thread, outlives the cursor; null for one of its own, made when there is something to read ahead
      */
     public static BranchCursor streaming(Branch branch, List<Span> ranges, int chunkPages, ExtentReader reader) {
-        return open(branch, ranges, true, 0, (of, located) -> new StreamedLeaves(of, located, chunkPages, reader));
+        return open(branch, ranges, true, 0, ofMerges(branch), (of, located) -> new StreamedLeaves(of, located, chunkPages, reader));
+    }
+
+    /** The memory of its merge's pool that a streaming cursor takes beside its buffers, at most but for very long bounds. */
+    public static long memoryBytes(Branch branch) {
+        return MEMORY_BYTES + (branch.groups.length == 0 ? 0 : Branch.KEY_BYTES_MAX);
+    }
+
+    private static CursorMemory ofCalls(Branch branch) {
+        return new CursorMemory(branch.storage.pool(), null);
+    }
+
+    private static CursorMemory ofMerges(Branch branch) {
+        return new CursorMemory(branch.storage.mergePool(), branch.storage.pool());
     }
 
     private interface SourceFactory {
         LeafSource open(Branch branch, LeafRanges ranges);
     }
 
-    private static BranchCursor open(Branch branch, List<Span> ranges, boolean exact, long lent, SourceFactory factory) {
+    private static BranchCursor open(
+            Branch branch, List<Span> ranges, boolean exact, long lent, CursorMemory pools, SourceFactory factory) {
         branch.retain();
         long memory = 0;
         LeafRanges located = null;
         LeafSource source = null;
         try {
             if (lent == 0) {
-                memory = PageStream.allocate(branch.storage.pool(), MEMORY_BYTES);
-                located = new LeafRanges(branch, ranges, exact, memory + BOUNDS_AT, MEMORY_BYTES - BOUNDS_AT);
+                memory = pools.allocate(MEMORY_BYTES);
+                located = new LeafRanges(branch, ranges, exact, pools, memory + BOUNDS_AT, MEMORY_BYTES - BOUNDS_AT);
             } else {
-                located = new LeafRanges(branch, ranges, exact, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
+                located = new LeafRanges(branch, ranges, exact, pools, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
             }
             source = factory.open(branch, located);
-            return new BranchCursor(branch, located, source, memory, lent);
+            return new BranchCursor(branch, pools, located, source, memory, lent);
         } catch (RuntimeException | Error e) {
             if (source != null) {
                 source.close();
@@ -151,7 +169,7 @@ public final class BranchCursor implements LargeValueCursor {
                 located.close();
             }
             if (memory != 0) {
-                branch.storage.pool().free(memory, MEMORY_BYTES);
+                pools.free(memory, MEMORY_BYTES);
             }
             branch.release();
             throw e;
@@ -328,7 +346,7 @@ public final class BranchCursor implements LargeValueCursor {
 
     /** Takes memory for keys longer than what was lent has room for, and brings {@code bytes} of the key along. */
     private void ownKeyBuffer(int bytes) {
-        memory = PageStream.allocate(storage.pool(), MEMORY_BYTES);
+        memory = pools.allocate(MEMORY_BYTES);
         Memory.copy(keyBuffer, memory, bytes);
         keyBuffer = memory;
         keyRoom = KEY_BYTES - HEAD_BYTES;
@@ -359,6 +377,9 @@ public final class BranchCursor implements LargeValueCursor {
             return;
         }
         largeGroup = null;
+        if (longKeyBuffer != 0) {
+            freeLongKeyBuffer();
+        }
         if (index == continued) {
             valueAddress = 0;
             valueLength = end - CONTINUATION_LENGTH_BYTES - value + KeyedPage.continuationLength(page, value, end);
@@ -388,8 +409,10 @@ public final class BranchCursor implements LargeValueCursor {
     private void gatherKey(int reference, int end) {
         OverflowGroup group = KeyedPage.group(page, reference, end, branch);
         int length = KeyedPage.keyReferenceLength(page, reference, group, keyLength);
-        if (longKeyBuffer == 0) {
-            longKeyBuffer = PageStream.allocate(storage.pool(), LONG_KEY_BYTES);
+        if (longKeyBufferBytes < length) {
+            freeLongKeyBuffer();
+            longKeyBuffer = pools.allocate(length);
+            longKeyBufferBytes = MemoryPool.blockBytes(length);
         }
         Memory.copy(keyBuffer, longKeyBuffer, keyLength);
         group.read(KeyedPage.referencePosition(page + reference), longKeyBuffer + keyLength, length - keyLength);
@@ -484,9 +507,8 @@ public final class BranchCursor implements LargeValueCursor {
         }
         if (valueBufferBytes < valueLength) {
             freeValueBuffer();
-            long bytes = Math.max(Long.highestOneBit(2L * valueLength - 1), PageLayout.PAGE_BYTES);
-            valueBuffer = PageStream.allocate(storage.pool(), bytes);
-            valueBufferBytes = bytes;
+            valueBuffer = pools.allocate(valueLength);
+            valueBufferBytes = MemoryPool.blockBytes(valueLength);
         }
         if (largeGroup == null) {
             gatherContinued(valueBuffer);
@@ -520,9 +542,22 @@ public final class BranchCursor implements LargeValueCursor {
 
     private void freeValueBuffer() {
         if (valueBuffer != 0) {
-            storage.pool().free(valueBuffer, valueBufferBytes);
+            pools.free(valueBuffer, valueBufferBytes);
             valueBuffer = 0;
             valueBufferBytes = 0;
+        }
+    }
+
+    /** Gives back what memory a long key takes: the entry, which stays where it is, is not to be asked for until the next move. */
+    public void forgetKey() {
+        freeLongKeyBuffer();
+    }
+
+    private void freeLongKeyBuffer() {
+        if (longKeyBuffer != 0) {
+            pools.free(longKeyBuffer, longKeyBufferBytes);
+            longKeyBuffer = 0;
+            longKeyBufferBytes = 0;
         }
     }
 
@@ -537,11 +572,9 @@ public final class BranchCursor implements LargeValueCursor {
             source.close();
             ranges.close();
             freeValueBuffer();
-            if (longKeyBuffer != 0) {
-                storage.pool().free(longKeyBuffer, LONG_KEY_BYTES);
-            }
+            freeLongKeyBuffer();
             if (memory != 0) {
-                storage.pool().free(memory, MEMORY_BYTES);
+                pools.free(memory, MEMORY_BYTES);
             }
         } finally {
             branch.release();

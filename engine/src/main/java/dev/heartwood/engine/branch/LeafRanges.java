@@ -17,6 +17,7 @@ final class LeafRanges {
     private static final int UNKNOWN = -1;
 
     private final Branch branch;
+    private final CursorMemory pools;
     private final boolean exact;
     private final int count;
     private final long[] from;
@@ -32,10 +33,12 @@ final class LeafRanges {
      * Ranges whose bounds are copied to native memory.
      *
      * @param exact whether entries outside must not be shown; else they may be, and the bounds say only how far to read
+     * @param pools where memory for the bounds comes from if need be
      * @param space memory for the bounds if they fit into its {@code spaceBytes}, which stays the caller's
      */
-    LeafRanges(Branch branch, List<Span> ranges, boolean exact, long space, long spaceBytes) {
+    LeafRanges(Branch branch, List<Span> ranges, boolean exact, CursorMemory pools, long space, long spaceBytes) {
         this.branch = branch;
+        this.pools = pools;
         this.exact = exact;
         this.count = ranges.size();
         this.from = new long[count];
@@ -51,7 +54,7 @@ final class LeafRanges {
         }
         if (bytes > spaceBytes) {
             memoryBytes = Long.highestOneBit(2 * bytes - 1);
-            memory = PageStream.allocate(branch.storage.pool(), memoryBytes);
+            memory = pools.allocate(memoryBytes);
         }
         long at = memory != 0 ? memory : space;
         for (int i = 0; i < count; i++) {
@@ -204,7 +207,7 @@ final class LeafRanges {
     /** Gives the memory back. Idempotent. */
     void close() {
         if (memory != 0) {
-            branch.storage.pool().free(memory, memoryBytes);
+            pools.free(memory, memoryBytes);
             memory = 0;
         }
     }

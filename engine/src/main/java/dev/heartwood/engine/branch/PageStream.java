@@ -50,7 +50,7 @@ final class PageStream {
         long address = pool.allocate(bytes);
         if (address == 0) {
             throw new InsufficientMemoryException("no " + bytes + " bytes left of the memory budget of "
-                    + pool.capacity() + " for branches");
+                    + pool.capacity() + " for branches, of which " + pool.allocated() + " are in use");
         }
         return address;
     }

@@ -102,6 +102,11 @@ public final class MemoryPool implements AutoCloseable {
         return capacity;
     }
 
+    /** Whether an address lies in the pool. */
+    public boolean contains(long place) {
+        return place >= address && place < address + capacity;
+    }
+
     /** The bytes given out, each block at its power-of-two size. */
     public long allocated() {
         lock.lock();

@@ -20,8 +20,8 @@ public final class MergeAdmission {
     private static final int MERGES_OF_8 = 5;
 
     /**
-     * In a pool of fewer bytes merges are done one after the other: their cursors take memory from calls too, for keys of 64 KiB a block for
-     * each run.
+     * In a pool of fewer bytes merges are done one after the other: their cursors, once it is used up, take memory from calls, for a long key
+     * up to 64 KiB for each run.
      */
     private static final long SEVERAL_MERGES_BYTES_MIN = 4 << 20;
 

@@ -1,13 +1,15 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.BranchCursor;
 import dev.heartwood.engine.branch.BranchWriter;
 import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.List;
 
 /**
- * The memory that carrying out a plan takes, about, in bytes: first for merging, with read-ahead for every input, a writer, and the fingerprints
- * of what is written; then for the maplet, with those, the same sorted, those of kept runs that have to be made anew, and a buffer for every
+ * The memory that carrying out a plan takes, about, in bytes: first for merging, with read-ahead and a key for every input, a writer, and the
+ * fingerprints of what is written; then for the maplet, with those, the same sorted, those of kept runs that have to be made anew, and a buffer for every
  * maplet read. Only the read-ahead can be made smaller.
  *
  * @param inputs runs to be read
@@ -21,23 +23,25 @@ record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refr
 
     private static final int CHUNK_PAGES_MAX = PageLayout.EXTENT_PAGES;
     private static final long FINGERPRINT_BYTES = 5;
-    /** The two buffers of a cursor that reads a kept run. */
-    private static final long REFRESHING_BYTES = 2L * PageLayout.EXTENT_BYTES;
+    /** The two buffers of a cursor that reads a kept run, and a key. */
+    private static final long REFRESHING_BYTES = 2L * PageLayout.EXTENT_BYTES + Branch.KEY_BYTES_MAX;
 
     static MergeMemory of(CompactionPlan plan, TreeStorage storage) {
         List<MergeInput> runs = MergeInput.of(plan);
         int inputs = 0;
         long entries = 0;
+        long cursors = 0;
         for (MergeInput run : runs) {
             if (run.isMerged(plan)) {
                 inputs++;
+                cursors += BranchCursor.memoryBytes(run.run().branch());
                 entries += run.entriesWithin(plan);
             }
         }
         // Beyond that they are given up.
         long fresh = entries * FINGERPRINT_BYTES <= fingerprintBytesMax(storage) ? entries : 0;
         long writer = inputs == 0 ? 0 : BranchWriter.memoryBytes(storage.mergeBuffers());
-        long merging = writer + Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
+        long merging = writer + cursors + Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
         int maplets = plan.bundles().size();
         long stale = entries > 0 && fresh == 0 ? 0 : staleEntries(plan, runs, entries);
         if (stale > 0) {

@@ -61,6 +61,11 @@ final class PathRuns implements AutoCloseable {
         return reads;
     }
 
+    /** Keeps the pages that the runs stand on, but no memory for their keys, which are not asked for any more. */
+    void forgetKeys() {
+        oldestFirst.forEach(BranchCursor::forgetKey);
+    }
+
     /** Memory from the pool that calls and cursors share, waited for while others give some back. */
     static long allocate(MemoryPool pool, long bytes) {
         long address = pool.allocatePatiently(bytes);

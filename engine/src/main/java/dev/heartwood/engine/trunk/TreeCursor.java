@@ -138,6 +138,7 @@ public final class TreeCursor implements LargeValueCursor {
      * stay open until those of the next one stand: their pages are locked, and what is read meanwhile takes the place of none of them.
      */
     private void keepRuns() {
+        runs.forgetKeys();
         PathRuns none = runsLeft;
         runsLeft = runs;
         runs = none;
