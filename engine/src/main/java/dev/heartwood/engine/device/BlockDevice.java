@@ -35,6 +35,12 @@ public interface BlockDevice extends AutoCloseable {
     /** Gives a range back to the file system; it then reads as zeroes. Does nothing where that is not possible. */
     void discard(long position, long length);
 
+    /**
+     * Gives a range, which {@link #discard} may have given back in this life of the device or an earlier one, its blocks again, so that
+     * writing there finds room; {@code NoSpaceException} when it cannot. Keeps what is there. Does nothing where no range loses its blocks.
+     */
+    default void restore(long position, long length) {}
+
     /** A queue for asynchronous I/O on this device, for one thread at a time; {@code depth} is 1..256. */
     IoQueue newQueue(int depth);
 

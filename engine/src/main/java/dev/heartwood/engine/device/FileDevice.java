@@ -4,6 +4,7 @@ import dev.heartwood.ClosedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.IoVector;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,6 +16,7 @@ final class FileDevice implements BlockDevice {
      * descriptor      volatile   once, by close      allocationLock
      * size            volatile   volatile            allocationLock
      * discards        volatile   once, to false      -
+     * mayHaveHoles    volatile   volatile            -
      * references      plain      plain               allocationLock
      *
      * A closed device shows descriptor -1, so that a late call fails instead of reaching a file that got the same
@@ -42,6 +44,7 @@ final class FileDevice implements BlockDevice {
     private volatile int descriptor;
     private volatile long size;
     private volatile boolean discards = true;
+    private volatile boolean mayHaveHoles;
 
     /** Takes over {@code file}; {@code queues} makes its queues. */
     FileDevice(OpenFile file, DeviceCalls calls, Queues queues) {
@@ -59,6 +62,8 @@ final class FileDevice implements BlockDevice {
         this.reads = reads;
         this.writes = calls::pwrite;
         this.queues = queues;
+        FileStatus status = FileStatus.of(this.file);
+        this.mayHaveHoles = !fixedSize && status.errno() == 0 && status.allocatedBytes() < status.size();
         IoVector.initialize();
     }
 
@@ -154,6 +159,7 @@ final class FileDevice implements BlockDevice {
             return;
         }
         int mode = FileCalls.FALLOC_PUNCH_HOLE | FileCalls.FALLOC_KEEP_SIZE;
+        mayHaveHoles = !fixedSize;
         long result;
         do {
             result = calls.fallocate(open(), mode, position, length);
@@ -162,6 +168,22 @@ final class FileDevice implements BlockDevice {
             discards = false;
         } else if (result < 0) {
             throw Failures.of(result, "fallocate (punch hole)", name, position);
+        }
+    }
+
+    @Override
+    public void restore(long position, long length) {
+        if (!mayHaveHoles) {
+            return;
+        }
+        long result;
+        do {
+            result = calls.fallocate(open(), FileCalls.FALLOC_KEEP_SIZE, position, length);
+        } while (result == -Errno.EINTR);
+        if (result == -Errno.EOPNOTSUPP || result == -Errno.ENOSYS) {
+            mayHaveHoles = false;
+        } else if (result < 0) {
+            throw Failures.of(result, "fallocate", name, position);
         }
     }
 

@@ -18,7 +18,8 @@ public final class ExtentAllocator {
      * cannot grow, writers are refused while compaction goes on with what is left. A refusal is not remembered: the next
      * request asks the file system again, so the store heals once there is room.
      *
-     * Growing happens under the lock: whoever needs an extent has to wait for it anyway.
+     * Growing happens under the lock: whoever needs an extent has to wait for it anyway. So does giving a hole its blocks again; where
+     * there is no room for that, the lowest extent that has its blocks is handed out instead.
      */
     private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_EXTENTS_MAX = (64 << 20) / PageLayout.EXTENT_BYTES;
@@ -41,6 +42,8 @@ public final class ExtentAllocator {
     private int fileExtents;
     /** Free extents without blocks. */
     private final BitSet holes = new BitSet();
+    /** Extents known to have blocks. What this life of the file did not make or use may be a hole of an earlier one. */
+    private final BitSet backed = new BitSet();
 
     /**
      * An allocator in whose file nothing is allocated yet.
@@ -82,7 +85,7 @@ public final class ExtentAllocator {
             if (freeInFile() <= keep) {
                 throw refusal != null ? refusal : full();
             }
-            int extent = lowestFree();
+            int extent = lowestBacked();
             set(extent);
             return extent;
         } finally {
@@ -143,6 +146,7 @@ public final class ExtentAllocator {
             for (int extent = from; extent < fileExtents; extent++) {
                 if (!isSet(extent) && !holes.get(extent)) {
                     set(extent);
+                    backed.clear(extent);
                     return extent;
                 }
             }
@@ -233,6 +237,7 @@ public final class ExtentAllocator {
             }
             try {
                 device.allocate((long) target * PageLayout.EXTENT_BYTES);
+                backed.set(fileExtents, target);
                 fileExtents = target;
                 return null;
             } catch (NoSpaceException refusal) {
@@ -247,6 +252,25 @@ public final class ExtentAllocator {
     private NoSpaceException full() {
         return new NoSpaceException(device.name() + " is full: " + allocated + " extents of " + PageLayout.EXTENT_BYTES
                 + " bytes in use, at most " + extentsMax + " in the file");
+    }
+
+    /** The lowest free extent that has its blocks, or gets them now. */
+    private int lowestBacked() {
+        int lowest = lowestFree();
+        if (backed.get(lowest)) {
+            return lowest;
+        }
+        try {
+            device.restore((long) lowest * PageLayout.EXTENT_BYTES, PageLayout.EXTENT_BYTES);
+            return lowest;
+        } catch (NoSpaceException refusal) {
+            for (int extent = backed.nextSetBit(lowest); extent >= 0; extent = backed.nextSetBit(extent + 1)) {
+                if (!isSet(extent)) {
+                    return extent;
+                }
+            }
+            throw refusal;
+        }
     }
 
     private int lowestFree() {
@@ -274,6 +298,7 @@ public final class ExtentAllocator {
         }
         used[word] |= 1L << extent;
         holes.clear(extent);
+        backed.set(extent);
         allocated++;
     }
 }

@@ -9,8 +9,8 @@
  * <ol>
  *   <li>An extent has at most one owner: allocating marks it, freeing it twice or marking it twice is refused.
  *   <li>Nothing here is durable. At open the map is rebuilt from what the trunk references, so it cannot be out of step.
- *   <li>The blocks of an allocated extent exist in the file system: writing to it cannot fail for want of space, unless its
- *       blocks were given back by {@code discardFree} before.
+ *   <li>The blocks of an allocated extent exist in the file system: writing to it cannot fail for want of space. One whose blocks were
+ *       given back by {@code discardFree} gets them again first, or is refused.
  *   <li>Some free extents of the file are kept for compaction and deletes, so that a full store can make room.
  *   <li>The extents below the first one given at construction belong to others (superblocks) and are never handed out.
  * </ol>

@@ -10,6 +10,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -35,6 +36,12 @@ public final class MemoryDevice implements BlockDevice {
 
     /** Calls of {@link #write} and {@link #writePages} and queued writes. */
     public final AtomicInteger writes = new AtomicInteger();
+
+    /** Where holes got their blocks again. */
+    public final List<Long> restored = new ArrayList<>();
+
+    /** Whether they can. */
+    public boolean hasRoom = true;
 
     /** The read, counted from now, that fails: 1 is the next; below 1, none. */
     public final AtomicInteger failingRead = new AtomicInteger();
@@ -180,6 +187,14 @@ public final class MemoryDevice implements BlockDevice {
     @Override
     public void discard(long position, long length) {
         Memory.fill(origin + position, length, 0);
+    }
+
+    @Override
+    public void restore(long position, long length) {
+        if (!hasRoom) {
+            throw new NoSpaceException("no room for a hole");
+        }
+        restored.add(position);
     }
 
     @Override

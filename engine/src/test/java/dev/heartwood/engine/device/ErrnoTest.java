@@ -133,6 +133,19 @@ class ErrnoTest {
         }
     }
 
+    /** As {@link #everyErrnoOfADiscardIsTyped}, of giving a hole its blocks again. */
+    @Test
+    void everyErrnoOfARestoreIsTyped() {
+        device.allocate(allocated);
+        device.discard(0, PAGE);
+        for (int errno = 1; errno <= ERRNO_MAX; errno++) {
+            OpenFile file = new OpenFile("data", device.open(), allocated, false);
+            FileDevice fresh = new FileDevice(file, calls, ImmediateQueue::new);
+            Set<Integer> done = Set.of(Errno.EINTR, Errno.EOPNOTSUPP, Errno.ENOSYS);
+            require(errno, done, "fallocate", () -> fresh.restore(0, PAGE));
+        }
+    }
+
     private void require(int errno, Set<Integer> overcome, String operation, Runnable call) {
         calls.errno = errno;
         String what = operation + " with " + Errno.name(errno);

@@ -221,6 +221,31 @@ class FileDeviceFaultTest {
     }
 
     @Test
+    void aHoleGetsItsBlocksAgain() {
+        device.allocate(1 << 20);
+        calls.next(-Errno.EIO);
+        device.restore(0, 1 << 20);
+        assertEquals(1, calls.script.size(), "not asked while there are no holes");
+        calls.script.clear();
+        device.discard(1 << 18, 1 << 18);
+        assertTrue(FileStatus.of(device.open()).allocatedBytes() < 1 << 20);
+        // As the next opening of the file finds it.
+        OpenFile file = new OpenFile("data", device.open(), device.size(), false);
+        FileDevice later = new FileDevice(file, calls, ImmediateQueue::new);
+        calls.next(-Errno.ENOSPC);
+        assertThrows(NoSpaceException.class, () -> later.restore(1 << 18, 1 << 18));
+        calls.next(-Errno.EINTR);
+        later.restore(1 << 18, 1 << 18);
+        assertTrue(FileStatus.of(device.open()).allocatedBytes() >= 1 << 20);
+        assertEquals(1 << 20, FileStatus.of(device.open()).size());
+        calls.next(-Errno.EOPNOTSUPP);
+        device.restore(0, PAGE);
+        calls.next(-Errno.EIO);
+        device.restore(0, PAGE);
+        assertEquals(1, calls.script.size(), "not asked again");
+    }
+
+    @Test
     void discardDoesNothingWhereItIsNotPossible() {
         device.allocate(1 << 20);
         calls.next(-Errno.EIO);

@@ -45,6 +45,37 @@ class ExtentAllocatorTest {
         assertFalse(extents.isAllocated(5));
     }
 
+    /** Extents whose blocks were given back, and those that an earlier life of the file may have given back. */
+    @Test
+    void aHoleGetsItsBlocksAgainOrIsRefused() {
+        List<Integer> all = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            all.add(extents.allocate());
+        }
+        int last = all.removeLast();
+        all.forEach(extents::free);
+        assertTrue(extents.discardFree() >= all.size());
+        assertEquals(List.of(), device.restored);
+        assertEquals(1, extents.allocate());
+        assertEquals(List.of((long) PageLayout.EXTENT_BYTES), device.restored);
+        extents.free(1);
+        assertEquals(1, extents.allocate());
+        assertEquals(1, device.restored.size(), "it has its blocks");
+        device.hasRoom = false;
+        extents.free(last);
+        assertEquals(last, extents.allocate(), "the one that has its blocks");
+        assertThrows(NoSpaceException.class, extents::allocate);
+        assertEquals(2, extents.allocatedCount());
+        device.hasRoom = true;
+        assertEquals(2, extents.allocate());
+
+        ExtentAllocator later = new ExtentAllocator(device, BYTES, 1);
+        later.markUsed(1);
+        device.restored.clear();
+        assertEquals(2, later.allocate());
+        assertEquals(List.of(2L * PageLayout.EXTENT_BYTES), device.restored);
+    }
+
     @Test
     void theFileGrowsWithItsUse() {
         assertEquals(0, device.size());
