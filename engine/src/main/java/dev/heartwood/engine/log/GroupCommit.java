@@ -188,9 +188,10 @@ final class GroupCommit {
         }
     }
 
-    /** Latches the first failure. */
+    /** Latches the first failure, and wakes all: who was woken to lead may leave for it, and tells nobody. */
     void fail(Throwable e) {
         failure.compareAndSet(null, e);
+        wake();
     }
 
     /** Whether a failure is latched. */

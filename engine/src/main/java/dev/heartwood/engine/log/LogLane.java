@@ -91,6 +91,32 @@ final class LogLane extends LaneFields {
         }
     }
 
+    /** The header of the segment that follows the lane's, or of its first one. */
+    SegmentHeader nextHeader(
+            long storeId, LogGeneration generation, int lane, SegmentPool.Mapped mapped, long durable) {
+        long next = segment == null ? 0 : index + 1;
+        long number = mapped.place().number();
+        return new SegmentHeader(
+                number,
+                mapped.file().length(),
+                SegmentHeader.salt(storeId, generation, number, lane, next),
+                generation,
+                lane,
+                next,
+                segment == null ? 0 : segment.end(),
+                durable);
+    }
+
+    /** Goes on at the beginning of a segment. */
+    void startIn(LogSegment next, MappedFile mapped) {
+        segment = next;
+        index = next.index;
+        seed = next.seed;
+        file = mapped;
+        base = mapped.address();
+        position = base + LogLayout.HEADER_BYTES;
+    }
+
     /** Brings what lies before {@code needed}, an offset in the segment, into memory, as part of a window of {@code windowBytes}. */
     void slide(long needed, long windowBytes) {
         if (needed > file.windowEnd()) {

@@ -5,6 +5,7 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
@@ -502,46 +503,55 @@ public final class WriteAheadLog implements AutoCloseable {
         long bytesNext = isFull ? own.grownSegmentBytes(options.segmentBytesMax()) : own.segmentBytesNext;
         long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
         SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
-        long index = isFull ? own.index + 1 : 0;
-        long number = mapped.place().number();
-        SegmentHeader header = new SegmentHeader(
-                number,
-                mapped.file().length(),
-                SegmentHeader.salt(storeId, generation, number, lane, index),
-                generation,
-                lane,
-                index,
-                isFull ? own.segment.end() : 0,
-                commit.durable());
+        SegmentHeader header;
+        LogSegment segment;
+        try {
+            header = own.nextHeader(storeId, generation, lane, mapped, commit.durable());
+            segment = LogSegment.begin(mapped.place(), header, mapped.file());
+        } catch (Throwable e) {
+            pool.giveBack(mapped);
+            throw e;
+        }
         structure.lock();
         try {
             if (closed) {
                 pool.giveBack(mapped);
                 throwClosed();
             }
-            header.publish(mapped.file().address(), storeId);
-            claims.begun(lane, generation, index);
-            finishSegment(own);
-            own.segment = LogSegment.begin(mapped.place(), header, mapped.file());
+            put(own, segment, header, mapped.file());
             own.segmentBytesNext = bytesNext;
-            own.isSpareWanted = mapped.file().length() >= options.segmentBytesMax();
+        } finally {
+            structure.unlock();
+        }
+        spareWanted.run();
+    }
+
+    /**
+     * Makes a segment the lane's. From the first byte of its header on recovery may count it, so nothing is logged any more if that
+     * fails half way, as for want of Java heap: another segment in its place would contradict it. Under the structure lock.
+     */
+    private void put(LogLane own, LogSegment segment, SegmentHeader header, MappedFile file) {
+        try {
+            header.publish(file.address(), storeId);
+            claims.begun(segment.lane, generation, segment.index);
+            finishSegment(own);
+            own.startIn(segment, file);
+            own.isSpareWanted = file.length() >= options.segmentBytesMax();
+            own.limitToWindow();
             if (!own.isUsed) {
                 own.isUsed = true;
                 lanesUsed = LogLane.countUsed(lanes);
             }
-            live.add(own.segment);
-            unsynced.add(own.segment);
-        } finally {
-            structure.unlock();
+            live.add(segment);
+            unsynced.add(segment);
+            statement = statement == null ? segment : statement;
+        } catch (Throwable e) {
+            commit.fail(e);
+            if (own.segment != segment) {
+                file.close();
+            }
+            throw e;
         }
-        statement = statement == null ? own.segment : statement;
-        own.index = index;
-        own.seed = header.seed();
-        own.base = mapped.file().address();
-        own.position = own.base + LogLayout.HEADER_BYTES;
-        own.file = mapped.file();
-        own.limitToWindow();
-        spareWanted.run();
     }
 
     /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */

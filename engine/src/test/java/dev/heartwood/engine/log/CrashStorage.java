@@ -45,6 +45,9 @@ final class CrashStorage implements Storage {
     /** The syncs to come that succeed. */
     int syncsUntilFailure = Integer.MAX_VALUE;
 
+    /** What the next question for the address of a mapping ends in, once. */
+    Error addressFailure;
+
     int syncs;
     int openMappings;
     int slides;
@@ -253,6 +256,11 @@ final class CrashStorage implements Storage {
 
         @Override
         public long address() {
+            Error failure = addressFailure;
+            if (failure != null) {
+                addressFailure = null;
+                throw failure;
+            }
             return file.address;
         }
 

@@ -1,12 +1,15 @@
 package dev.heartwood.engine.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.PreviousFailureException;
 import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class GroupCommitTest {
@@ -89,6 +92,42 @@ class GroupCommitTest {
         assertEquals(2, commit.durable());
         assertEquals(2, syncs.get());
         assertTrue(looks.get() > 2, "the second sync waited for nobody");
+    }
+
+    /** What an append met while somebody syncs: who waits hears of it at once, and not from a leader that may have gone. */
+    @Test
+    void aFailureWakesThoseWhoWait() throws InterruptedException {
+        IllegalStateException met = new IllegalStateException("an append failed");
+        AtomicReference<Throwable> heard = new AtomicReference<>();
+        GroupCommit[] commit = new GroupCommit[1];
+        commit[0] = new GroupCommit(
+                () -> {
+                    second.start();
+                    awaitParked(second);
+                    commit[0].fail(met);
+                    join(second);
+                    return sync();
+                },
+                now::get);
+        second = new Thread(() -> {
+            try {
+                commit[0].await(appended.incrementAndGet());
+            } catch (PreviousFailureException e) {
+                heard.set(e.getCause());
+            }
+        });
+
+        commit[0].await(appended.incrementAndGet());
+
+        assertSame(met, heard.get());
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static void awaitParked(Thread thread) {

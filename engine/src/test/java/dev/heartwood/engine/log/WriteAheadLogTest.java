@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.ClosedException;
 import dev.heartwood.FormatTooNewException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.PreviousFailureException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Crc32c;
@@ -54,6 +55,28 @@ class WriteAheadLogTest {
             summary[0] = log.replay(sink);
             return sink.replayed;
         }
+    }
+
+    /** As for want of Java heap: another segment in the place of one that has begun would contradict it at the next start. */
+    @Test
+    void aSegmentThatBeganHalfWayEndsTheLog() {
+        log.rotate(1);
+        List<Operation> written = new ArrayList<>(List.of(put(100)));
+        tester.append(log, 0, written.getFirst());
+        storage.addressFailure = new OutOfMemoryError("no heap");
+        assertThrows(OutOfMemoryError.class, () -> {
+            while (true) {
+                Operation operation = put(1000);
+                tester.append(log, 0, operation);
+                written.add(operation);
+            }
+        });
+        sequence--;
+        assertTrue(log.isFailed());
+        assertThrows(PreviousFailureException.class, () -> tester.append(log, 0, put(10)));
+        CrashStorage after = storage.kill();
+        assertEquals(written, replay(after, 0, new ReplaySummary[1]));
+        after.discard();
     }
 
     @Test
