@@ -47,6 +47,10 @@ final class DirtyPages {
         return queue.pages() > dueAbove;
     }
 
+    boolean isAsked() {
+        return asked.get();
+    }
+
     /** Writes back some of what is due; returns whether more is. */
     boolean writeSome(int extentsMax) {
         asked.set(false);
@@ -74,8 +78,17 @@ final class DirtyPages {
         }
         int first = (int) firstPage & PageLayout.EXTENT_PAGES - 1;
         queue.add(file, firstPage >>> PageLayout.EXTENT_SHIFT, WriteBack.runMask(first, count), lifetime);
+        askIfDue();
+    }
+
+    private void askIfDue() {
         if (isDue() && asked.compareAndSet(false, true)) {
-            whenDue.run();
+            try {
+                whenDue.run();
+            } catch (RuntimeException | Error e) {
+                asked.set(false);
+                throw e;
+            }
         }
     }
 

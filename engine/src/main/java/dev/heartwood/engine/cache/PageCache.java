@@ -78,6 +78,11 @@ public final class PageCache implements AutoCloseable {
         return dirtyPages.writeSome(EXTENTS_PER_CALL);
     }
 
+    /** Whether {@link #writeBackSome} was asked for since it began last. */
+    public boolean isWriteBackAsked() {
+        return dirtyPages.isAsked();
+    }
+
     /** The memory taken from the pool. */
     public long bytes() {
         return blocks.bytes();

@@ -28,7 +28,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -73,7 +72,6 @@ public final class EngineEnvironment implements Environment {
     private final Set<EngineStore> stores = new LinkedHashSet<>();
     // Written under lifecycle, read without.
     private volatile int openStores;
-    private final AtomicBoolean writingBack = new AtomicBoolean();
     /** Stores that are being opened, whose logs are replayed into memtables. */
     private final AtomicInteger openings = new AtomicInteger();
     private boolean closed;
@@ -100,7 +98,7 @@ public final class EngineEnvironment implements Environment {
         this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
         this.loan = new MemtableLoan(
                 memtablePool, records, epochs, workers, plan.memtableBytes(), new AllStores());
-        cache.onWriteBackDue(this::writeBackSoon);
+        cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
     }
 
     /** Opens a pool of each size, or none. */
@@ -227,22 +225,6 @@ public final class EngineEnvironment implements Environment {
             return new ArrayList<>(stores);
         } finally {
             lifecycle.unlock();
-        }
-    }
-
-    private void writeBackSoon() {
-        if (writingBack.compareAndSet(false, true)) {
-            workers.submit(Priority.CHECKPOINT, () -> {
-                boolean more = false;
-                try {
-                    more = cache.writeBackSome();
-                } finally {
-                    writingBack.set(false);
-                }
-                if (more) {
-                    writeBackSoon();
-                }
-            });
         }
     }
 
