@@ -7,6 +7,7 @@ import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkImages;
 import dev.heartwood.engine.trunk.TrunkVersion;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -28,9 +29,14 @@ public final class Checkpointer {
     private Superblock durable;
     private TrunkVersion pinned;
     private long completed;
+    private final Consumer<Throwable> whenFailed;
     private Throwable failure;
 
-    /** Takes over a reference to {@code pinned}, the version that {@code durable} names. */
+    /**
+     * Takes over a reference to {@code pinned}, the version that {@code durable} names.
+     *
+     * @param whenFailed told of what ends all checkpoints: a failed sync, or a superblock that may have been written or not
+     */
     public Checkpointer(
             TreeStorage storage,
             Trunk trunk,
@@ -39,7 +45,8 @@ public final class Checkpointer {
             WriteAheadLog log,
             LongSupplier lastSequence,
             Superblock durable,
-            TrunkVersion pinned) {
+            TrunkVersion pinned,
+            Consumer<Throwable> whenFailed) {
         this.storage = storage;
         this.trunk = trunk;
         this.images = images;
@@ -48,6 +55,7 @@ public final class Checkpointer {
         this.lastSequence = lastSequence;
         this.durable = durable;
         this.pinned = pinned;
+        this.whenFailed = whenFailed;
     }
 
     /**
@@ -82,7 +90,9 @@ public final class Checkpointer {
                     durable.options());
             write(next);
         } catch (RuntimeException | Error e) {
-            version.release();
+            if (failure == null) {
+                version.release();
+            }
             throw e;
         }
         TrunkVersion before = pinned;
@@ -93,12 +103,14 @@ public final class Checkpointer {
         log.release(version.generation());
     }
 
+    /** From the first failure on one of the copies may be on the device, so that both versions keep what they use. */
     private void write(Superblock next) {
         try {
             storage.device().sync();
             superblocks.write(next);
         } catch (Throwable e) {
             failure = e;
+            whenFailed.accept(e);
             throw e;
         }
     }

@@ -500,6 +500,10 @@ final class EngineStore implements KeyValueStore {
     private void checkpointNow() {
         parts.failStop().check();
         parts.background().awaitPacked(write.seal());
+        runCheckpoint();
+    }
+
+    private void runCheckpoint() {
         try {
             parts.checkpointer().run();
         } catch (NoSpaceException | InsufficientMemoryException e) {
@@ -582,8 +586,7 @@ final class EngineStore implements KeyValueStore {
         try {
             operation.outsideEpoch(() -> whileOpen(() -> {
                 parts.background().settle();
-                parts.checkpointer().run();
-                parts.epochs().reclaim();
+                runCheckpoint();
                 parts.returnFreeSpace();
             }));
         } finally {

@@ -76,8 +76,11 @@ final class StoreOpener {
             while (!opened.isEmpty()) {
                 try {
                     opened.pop().close();
-                } catch (Exception closing) {
-                    e.addSuppressed(closing);
+                } catch (Throwable closing) {
+                    // The JVM may throw one and the same OutOfMemoryError twice. Whatever fails, the rest is closed.
+                    if (closing != e) {
+                        e.addSuppressed(closing);
+                    }
                 }
             }
             throw e;
@@ -85,8 +88,8 @@ final class StoreOpener {
     }
 
     private EngineStore openParts() {
-        boolean create = decideCreate();
         opened.push(files);
+        boolean create = decideCreate();
         files.lock();
         BackupUndo.apply(files, environment.buffers());
         create = decideCreate();
@@ -253,7 +256,7 @@ final class StoreOpener {
                 sequence);
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(
-                storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion);
+                storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, failStop::fail);
         background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
         Scrubber scrubber = new Scrubber(
                 checkpointer,

@@ -1,0 +1,67 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.PreviousFailureException;
+import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.checkpoint.Checkpointer;
+import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
+import dev.heartwood.engine.device.ArrayDevice;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import org.junit.jupiter.api.Test;
+
+class FailedCheckpointTest {
+    private static final TreeShape SHAPE = new TreeShape(8, 4, 4096, 8192, 16384);
+    private static final long SEQUENCE = 1000;
+
+    private static void write(TrunkFixture tree, int round) {
+        for (int i = 0; i < 100; i++) {
+            tree.put("key" + i, "round " + round + " value ".repeat(20));
+        }
+        tree.pack();
+    }
+
+    /** The first copy of the superblock was written, the second one was not: the next start goes by the first. */
+    @Test
+    void whatASuperblockMayNameIsNotUsedAgain() {
+        ArrayDevice blocks = new ArrayDevice();
+        List<Throwable> told = new ArrayList<>();
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
+                Superblocks superblocks = new Superblocks(blocks, tree.pool)) {
+            Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
+            Checkpointer checkpointer = new Checkpointer(
+                    tree.storage, tree.trunk, tree.images, superblocks, null, () -> SEQUENCE, none, tree.trunk.pin(), told::add);
+            write(tree, 0);
+            NavigableMap<String, String> expected = tree.history.at(Entries.NEWEST);
+            blocks.failWritesAfter(1);
+
+            StoreIoException failure = assertThrows(StoreIoException.class, checkpointer::run);
+
+            assertEquals(List.of(failure), told);
+            assertThrows(PreviousFailureException.class, checkpointer::run);
+            Superblock named = superblocks.copies()[0].superblock();
+            assertEquals(2, named.number());
+            for (int round = 1; round < 10; round++) {
+                write(tree, round);
+                tree.settle(Urge.SETTLING);
+                tree.epochs.reclaim();
+            }
+            tree.storage.file().writeBackAll();
+            TrunkImages.Found found = new TrunkImages.Found(
+                    named.rootPages(), named.rootGeneration(), named.generation(), named.nextId());
+            try (TrunkFixture again = new TrunkFixture(
+                    tree.device, found, SHAPE, TrunkPolicies.SIZE_TIERED, tree.operator())) {
+                assertEquals(expected, again.scan(again.trunk.version(), Entries.NEWEST, null, true));
+                again.releaseAll();
+            }
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+}
