@@ -327,7 +327,8 @@ final class Background {
         if (compactions.finished() != before) {
             quietCheckpoint.lookLater();
         }
-        if (more) {
+        // Also when something was wanted that no worker was free for.
+        if (more || compactions.isNeeded()) {
             mergeSoon();
         }
     }

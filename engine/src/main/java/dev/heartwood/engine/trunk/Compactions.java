@@ -29,7 +29,11 @@ public final class Compactions {
     private final AtomicLong setAside = new AtomicLong();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile Runnable whenFreed = () -> {};
-    private volatile boolean needed = true;
+    /** How often something was wanted, and how many of those wants are dealt with: nothing was found to do, or it could not be done. */
+    private final AtomicLong wants = new AtomicLong(1);
+
+    private final AtomicLong dealtWith = new AtomicLong();
+    private final Runnable freed = this::freed;
     /** What there is time for; null when there is none. */
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
     private volatile RuntimeException lastFailure;
@@ -79,7 +83,16 @@ public final class Compactions {
 
     /** Whether {@link #runOne} may find something to do. */
     public boolean isWanted() {
-        return needed || quiet.get() != null;
+        return isNeeded() || quiet.get() != null;
+    }
+
+    /** Whether something is wanted that no {@link #runOne} has dealt with. */
+    public boolean isNeeded() {
+        return wants.get() != dealtWith.get();
+    }
+
+    private void dealtWith(long wantsSeen) {
+        dealtWith.accumulateAndGet(wantsSeen, Math::max);
     }
 
     /** Merges done since the store was opened. */
@@ -95,7 +108,7 @@ public final class Compactions {
     /** Has merges keep the tree's space within so many bytes for each one of live entries. */
     public void targetSpace(double spaceAmplification) {
         space.target(spaceAmplification);
-        needed = true;
+        want();
     }
 
     /** Bytes of all entries for each one of live entries, as estimated last; 0 before the first time. */
@@ -105,90 +118,118 @@ public final class Compactions {
 
     /** Says that the tree has changed. */
     public void want() {
-        needed = true;
+        wants.incrementAndGet();
     }
 
     /** Says that there is time for what only pays in quiet moments. */
     public void wantIdle() {
-        needed = true;
+        want();
         quiet.compareAndSet(null, Urge.IDLE);
     }
 
     /** Says that somebody waits for everything that frees space. */
     public void wantSettled() {
-        needed = true;
+        want();
         quiet.set(Urge.SETTLING);
     }
 
     /** Does one merge; returns whether there may be more. */
     public boolean runOne() {
-        CompactionPlan plan = planNeeded();
+        // What is wanted from here on is not dealt with by what is found below.
+        long seen = wants.get();
+        CompactionPlan plan = planNeeded(seen);
         if (plan != null) {
-            return run(plan);
+            return runNeeded(plan, seen);
         }
+        try {
+            return runUnneeded(seen);
+        } catch (RuntimeException | Error e) {
+            dealtWith(seen);
+            throw e;
+        }
+    }
+
+    /** A merge that fails leaves what is wanted to the others; once nothing else is needed, it is tried again for the next want. */
+    private boolean runNeeded(CompactionPlan plan, long seen) {
+        try {
+            return run(plan, seen);
+        } catch (RuntimeException | Error e) {
+            trunk.passOver(plan);
+            throw e;
+        }
+    }
+
+    private boolean runUnneeded(long seen) {
         Urge urge = quiet.get();
         if (urge == Urge.SETTLING) {
-            return runQuiet(urge);
+            return runQuiet(urge, seen);
         }
         // Nobody waits for these, and whoever scans wants the other processors.
         if (urge != null && idling.compareAndSet(false, true)) {
             try {
-                if (runQuiet(urge)) {
+                if (runQuiet(urge, seen)) {
                     return true;
                 }
             } finally {
                 idling.set(false);
             }
         }
-        return runReclaiming();
+        return runReclaiming(seen);
     }
 
     /** A merge for the sake of space: one at a time, and none beside others, so that whatever the tree needs comes first. */
-    private boolean runReclaiming() {
+    private boolean runReclaiming(long seen) {
         if (running.get() != 0 || !reclaiming.compareAndSet(false, true)) {
             return false;
         }
         try {
             // What a snapshot or cursor sees cannot be dropped; the next change of the tree asks again.
             CompactionPlan plan = snapshots.get().length == 0 ? space.plan() : null;
-            return plan != null && run(plan);
+            return plan != null && run(plan, seen);
         } finally {
             reclaiming.set(false);
         }
     }
 
-    private boolean runQuiet(Urge urge) {
+    private boolean runQuiet(Urge urge, long seen) {
         CompactionPlan plan = planQuiet(urge);
-        return plan != null && run(plan);
+        return plan != null && run(plan, seen);
     }
 
-    private boolean run(CompactionPlan plan) {
-        MergeMemory memory = MergeMemory.of(plan, storage);
-        // Before it may be refused: whoever has memory again sets it.
-        needed = false;
+    private boolean run(CompactionPlan plan, long seen) {
+        MergeMemory memory;
+        int chunkPages;
         refusals.incrementAndGet();
-        int chunkPages = admission.admitMerge(memory, this::freed);
+        try {
+            memory = MergeMemory.of(plan, storage);
+            chunkPages = admission.admitMerge(memory, freed);
+        } catch (RuntimeException | Error e) {
+            refusals.decrementAndGet();
+            trunk.abandon(plan);
+            throw e;
+        }
         if (chunkPages == 0) {
+            // Whoever has memory again wants it anew, or has done so already.
+            dealtWith(seen);
             trunk.abandon(plan);
             return false;
         }
         refusals.decrementAndGet();
-        needed = true;
         running.incrementAndGet();
         try {
             carryOut(plan, memory, chunkPages);
             finished.incrementAndGet();
-            return true;
         } finally {
             running.decrementAndGet();
-            needed = true;
             admission.releaseMerge(memory.bytes(chunkPages));
         }
+        want();
+        return true;
     }
 
     private void freed() {
         refusals.decrementAndGet();
-        needed = true;
+        want();
         whenFreed.run();
     }
 
@@ -206,15 +247,13 @@ public final class Compactions {
         }
     }
 
-    private CompactionPlan planNeeded() {
-        if (!needed) {
+    private CompactionPlan planNeeded(long seen) {
+        if (seen == dealtWith.get()) {
             return null;
         }
-        needed = false;
         CompactionPlan plan = trunk.plan(Urge.NEEDED);
-        if (plan != null) {
-            // Only then: who wants something meanwhile has set it.
-            needed = true;
+        if (plan == null) {
+            dealtWith(seen);
         }
         return plan;
     }
@@ -232,7 +271,7 @@ public final class Compactions {
         if (plan != null || moved) {
             quiet.compareAndSet(null, urge);
             if (moved) {
-                needed = true;
+                want();
             }
         }
         return plan;
@@ -249,7 +288,6 @@ public final class Compactions {
     /** Notes a merge that could not be done now; it is planned again when the tree changes. */
     public void failed(RuntimeException failure) {
         lastFailure = failure;
-        needed = false;
         quiet.set(null);
     }
 

@@ -140,6 +140,9 @@ final class SpaceReclaim {
             });
             slices = used;
             take(estimate);
+        } catch (RuntimeException | Error e) {
+            again = true;
+            throw e;
         } finally {
             version.release();
         }

@@ -22,6 +22,7 @@ public final class Trunk {
      * version        volatile                volatile                 structure lock
      * running        -                       -                        structure lock
      * setAside       -                       -                        structure lock
+     * passedOver     -                       -                        structure lock
      * nextId         -                       -                        structure lock
      * policies, pace -                       -                        structure lock
      *
@@ -31,6 +32,7 @@ public final class Trunk {
     private final ReentrantLock structure = new ReentrantLock();
     private final RunningMerges running = new RunningMerges();
     private final Set<BundleKey> setAside = new HashSet<>();
+    private final Set<PassedOver> passedOver = new HashSet<>();
     private final Epochs epochs;
     private final TreeShape shape;
     private final NodePolicies policies;
@@ -43,6 +45,13 @@ public final class Trunk {
     private long nextId;
 
     private record BundleKey(int height, long id) {}
+
+    /** A node whose merge could not be done now, known by where its keys begin, the same array while it is there. */
+    private record PassedOver(int height, byte[] from, long oldestBundle) {
+        static PassedOver of(TrunkNode node, Span span) {
+            return new PassedOver(node.height(), span.from(), node.bundle(0).id());
+        }
+    }
 
     /**
      * A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}, and nodes without a policy of their own have
@@ -251,7 +260,10 @@ public final class Trunk {
         }
     }
 
-    /** The merge that is most wanted and not under way, with references to its input held; null when there is none. */
+    /**
+     * The merge that is most wanted, not under way and not passed over, with references to its input held; null when there is none, and
+     * then nothing is passed over any more, if those that are needed were asked for.
+     */
     CompactionPlan plan(Urge urge) {
         structure.lock();
         try {
@@ -259,6 +271,8 @@ public final class Trunk {
                     version.root(), Span.ALL, urge, urge.reclaims() ? RunUsage.of(version.root()) : null, null);
             if (best != null) {
                 claim(best);
+            } else if (urge == Urge.NEEDED) {
+                passedOver.clear();
             }
             return best;
         } finally {
@@ -311,6 +325,16 @@ public final class Trunk {
         }
     }
 
+    /** Has others planned before a merge that could not be done now, as for want of space or because a page cannot be read. */
+    void passOver(CompactionPlan plan) {
+        structure.lock();
+        try {
+            passedOver.add(PassedOver.of(plan.node(), plan.span()));
+        } finally {
+            structure.unlock();
+        }
+    }
+
     private void claim(CompactionPlan plan) {
         running.add(plan);
         plan.bundles().forEach(Bundle::retain);
@@ -319,7 +343,8 @@ public final class Trunk {
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
         CompactionPlan best = soFar;
         CompactionPlan plan = wanted(node, span, urge, usage);
-        if (plan != null && (best == null || urgency(plan) > urgency(best)) && !running.isBusy(node, span)) {
+        if (plan != null && (best == null || urgency(plan) > urgency(best))
+                && !running.isBusy(node, span) && !isPassedOver(node, span)) {
             best = plan;
         }
         for (int p = 0; p < node.pivotCount(); p++) {
@@ -328,6 +353,10 @@ public final class Trunk {
             }
         }
         return best;
+    }
+
+    private boolean isPassedOver(TrunkNode node, Span span) {
+        return !passedOver.isEmpty() && passedOver.contains(PassedOver.of(node, span));
     }
 
     private CompactionPlan wanted(TrunkNode node, Span span, Urge urge, RunUsage usage) {
