@@ -140,7 +140,7 @@ final class VersionCollapser {
         boolean nothingBelow = bottom && stratum == 0;
         if (!(grounded || nothingBelow) || !applyAll(key, base, newestFirst, stratum, sequences.getFirst(), output)) {
             keepOperands(key, newestFirst, sequences, output);
-            if (grounded) {
+            if (grounded && !(base == null && nothingBelow)) {
                 output.add(key, baseSequence, base == null ? Entries.DELETE : Entries.PUT, base == null ? NOTHING : base);
             }
         }

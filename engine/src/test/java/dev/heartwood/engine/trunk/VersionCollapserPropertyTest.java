@@ -99,6 +99,9 @@ class VersionCollapserPropertyTest {
             for (int i = 1; i < kept.size(); i++) {
                 assertTrue(kept.get(i - 1).sequence() > kept.get(i).sequence(), () -> "order of " + kept);
             }
+            if (snapshots.isEmpty() && bottom) {
+                assertTrue(kept.stream().noneMatch(v -> v.kind() == Entries.DELETE), () -> "nothing below " + kept);
+            }
             if (throwing) {
                 return;
             }
