@@ -110,8 +110,8 @@ final class MemtableLoan {
 
     private void later() {
         if (!scheduled) {
-            scheduled = true;
             workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, this::look);
+            scheduled = true;
         }
     }
 
@@ -178,7 +178,12 @@ final class MemtableLoan {
 
     private void giveBackSoon() {
         if (isLent() && givingBack.compareAndSet(false, true)) {
-            workers.submit(Priority.SEAL, this::giveBack);
+            try {
+                workers.submit(Priority.SEAL, this::giveBack);
+            } catch (RuntimeException | Error e) {
+                givingBack.set(false);
+                throw e;
+            }
         }
     }
 

@@ -38,7 +38,12 @@ final class QuietCheckpoint {
     /** Looks later whether the store has come to rest; called after each merge. */
     void lookLater() {
         if (!closed && scheduled.compareAndSet(false, true)) {
-            workers.submitLater(Priority.CHECKPOINT, QUIET_NANOS, this::look);
+            try {
+                workers.submitLater(Priority.CHECKPOINT, QUIET_NANOS, this::look);
+            } catch (RuntimeException | Error e) {
+                scheduled.set(false);
+                throw e;
+            }
         }
     }
 

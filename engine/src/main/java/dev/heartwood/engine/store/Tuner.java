@@ -143,8 +143,8 @@ final class Tuner {
 
     private void later() {
         if (!scheduled && !closed) {
-            scheduled = true;
             workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, this::step);
+            scheduled = true;
         }
     }
 
