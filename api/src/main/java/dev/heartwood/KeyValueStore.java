@@ -18,7 +18,7 @@ public interface KeyValueStore extends AutoCloseable {
     /** The longest key, in bytes. */
     int KEY_BYTES_MAX = 1 << 16;
 
-    /** The longest value, in bytes. */
+    /** The longest value that any budget takes, in bytes; a write of more than 40 MiB does not fit into any now, see {@link #put(byte[], byte[])}. */
     int VALUE_BYTES_MAX = 1 << 30;
 
     /**
@@ -27,7 +27,7 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws TooLargeException when key or value is too long; nothing has changed
      * @throws NoSpaceException when the device is full; nothing has changed
      * @throws InsufficientMemoryException when key and value together do not fit into a quarter of the memory that the budget has
-     *     for memtables (15/256 of the budget), or when that memory is held, by snapshots and cursors that are open, and nothing
+     *     for memtables (15/256 of the budget, 40 MiB at most), or when that memory is held, by snapshots and cursors that are open, and nothing
      *     under way gives any back; nothing has changed
      */
     void put(byte[] key, byte[] value);

@@ -37,13 +37,13 @@ public final class HeartwoodStoreConfig {
      */
     public static final String IO_MODE = PREFIX + "io.mode";
 
-    /** The size at which a memtable of a store is sealed. Default 0: an eighth of the memory, 1 to 64 MiB. */
+    /** The size at which a memtable of a store is sealed. Default 0: 3/32 of the memory, 1 to 64 MiB. */
     public static final String MEMTABLE_BYTES = PREFIX + "memtable.bytes";
 
     /** Memtables between two checkpoints of a store. Default 4, 1 to 1,024. */
     public static final String CHECKPOINT_DISTANCE = PREFIX + "checkpoint.distance";
 
-    /** How lazily stores merge: {@code size_tiered}, {@code lazy_leveling} or {@code level_tiered}. Default {@code size_tiered}. */
+    /** How lazily stores merge: {@code size_tiered}, {@code lazy_leveling}, {@code level_tiered} or {@code auto}. Default {@code auto}. */
     public static final String COMPACTION_POLICY = PREFIX + "compaction.policy";
 
     /** Whether free space goes back to the file system: {@code keep} or {@code return}. Default {@code keep}. */

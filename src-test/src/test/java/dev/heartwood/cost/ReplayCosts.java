@@ -10,14 +10,15 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
- * Measures how fast the log of a killed process is replayed: another JVM writes records that fit into one memtable and dies, this one opens
- * the store. A program, not a test.
+ * Measures how fast the log of a killed process is replayed: another JVM writes records, makes no checkpoint of them and dies, this one
+ * opens the store. A program, not a test.
  */
 public final class ReplayCosts {
     private static final int KEY_BYTES = 24;
     private static final int VALUE_BYTES = 100;
     private static final int MEMORY_MIB = 4096;
     private static final int MEMTABLE_MIB = 1024;
+    private static final int DISTANCE = 1024;
 
     private ReplayCosts() {}
 
@@ -48,6 +49,7 @@ public final class ReplayCosts {
                 StoreOptions.builder()
                         .memory(ByteSize.mib(MEMORY_MIB))
                         .memtable(ByteSize.mib(MEMTABLE_MIB))
+                        .checkpointDistance(DISTANCE)
                         .build());
     }
 

@@ -23,7 +23,7 @@ public final class Demo {
             EnumSet.of(Workload.TABLE, Workload.WINDOWS, Workload.SLIDING, Workload.SESSIONS, Workload.JOIN);
     private static final String MEMORY_KEY = "heartwood.memory.max.bytes";
 
-    /** What can be chosen, with its default; {@code --keys} and {@code --memory} name those of the larger state. */
+    /** What can be chosen, with its default; {@code --keys} and {@code --memory} are those of the state within memory. */
     private static final class Options {
         int records = 300_000;
         int keys = 100_000;
