@@ -12,6 +12,7 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.MergeOperator;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
@@ -22,7 +23,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -125,6 +128,87 @@ class CloseTest {
             snapshot.close();
             batch.close();
             assertThrows(ClosedException.class, () -> batch.put(KEY, VALUE));
+        }
+    }
+
+    /** Stops in the middle of a cursor's move until it is let go on. */
+    private static final class Stopping implements MergeOperator {
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch release = new CountDownLatch(1);
+
+        @Override
+        public String name() {
+            return "stopping";
+        }
+
+        @Override
+        public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
+            reached.countDown();
+            boolean released = false;
+            while (!released) {
+                try {
+                    release.await();
+                    released = true;
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            }
+            return operands.getLast();
+        }
+    }
+
+    @Test
+    void closingWaitsForAMoveThatIsUnderWay() throws InterruptedException {
+        for (boolean forwards : new boolean[] {true, false}) {
+            Stopping operator = new Stopping();
+            AtomicReference<Object> shown = new AtomicReference<>();
+            AtomicReference<Throwable> later = new AtomicReference<>();
+            CountDownLatch closed = new CountDownLatch(1);
+            try (TestDirectory directory = new TestDirectory("moving")) {
+                KeyValueStore store =
+                        Heartwood.open(directory.path(), options.toBuilder().mergeOperator(operator).build());
+                byte[][] keys = forwards ? new byte[][] {{1}, {2}, {3}} : new byte[][] {{3}, {2}, {1}};
+                store.put(keys[0], VALUE);
+                store.merge(keys[1], KEY);
+                store.put(keys[2], VALUE);
+                store.checkpoint();
+                Cursor cursor = store.cursor();
+                Thread mover = new Thread(() -> {
+                    shown.set(forwards ? cursor.first() && cursor.next() : cursor.last() && cursor.previous());
+                    try {
+                        boolean more = forwards ? cursor.next() : cursor.previous();
+                        later.set(new AssertionError("moved to " + more));
+                    } catch (ClosedException expected) {
+                        later.set(expected);
+                    }
+                });
+                mover.start();
+                operator.reached.await();
+                Thread closer = new Thread(() -> {
+                    store.close();
+                    closed.countDown();
+                });
+                closer.start();
+                // It has said that the store is closed, and waits.
+                while (closer.isAlive() && (closer.getState() != Thread.State.TIMED_WAITING || !isClosed(store))) {
+                    Thread.onSpinWait();
+                }
+                assertEquals(1, closed.getCount(), "closed in the middle of a move");
+                operator.release.countDown();
+                closer.join();
+                mover.join();
+                assertEquals(true, shown.get());
+                assertEquals(ClosedException.class, later.get().getClass());
+            }
+        }
+    }
+
+    private static boolean isClosed(KeyValueStore store) {
+        try {
+            store.contains(KEY);
+            return false;
+        } catch (ClosedException e) {
+            return true;
         }
     }
 

@@ -20,6 +20,8 @@ public final class MergeCursor implements LargeValueCursor {
      * the source has ended. That is monotone for whatever prefix, so the prefix can be chosen anew at any time without touching
      * the tree: it is when equal heads have become frequent, as when a scan leaves the keys that have the prefix.
      *
+     * Once all sources but one have ended there is nothing left to compare, until the walk turns round or seeks.
+     *
      * Going back, heads are complemented and the order of ties is reversed. Going forward every source stands at its first entry
      * at or after the current one, going back at its last one at or before it; to turn round, each steps over the current place.
      */
@@ -38,6 +40,9 @@ public final class MergeCursor implements LargeValueCursor {
     private long prefixWord;
     private long prefixMask;
     private int winner;
+    /** Sources that have not ended; the winner is one of them, if any is. */
+    private int live;
+
     private EntryCursor current;
     private boolean backward;
     private int ties;
@@ -118,7 +123,7 @@ public final class MergeCursor implements LargeValueCursor {
             return;
         }
         current.next();
-        replay();
+        goOn();
     }
 
     @Override
@@ -128,7 +133,15 @@ public final class MergeCursor implements LargeValueCursor {
             return;
         }
         current.previous();
-        replay();
+        goOn();
+    }
+
+    private void goOn() {
+        if (live > 1) {
+            replay();
+        } else {
+            stand();
+        }
     }
 
     private void turn(boolean toBackward) {
@@ -153,6 +166,10 @@ public final class MergeCursor implements LargeValueCursor {
         current = null;
         if (count == 0) {
             return;
+        }
+        live = 0;
+        for (EntryCursor source : sources) {
+            live += source.valid() ? 1 : 0;
         }
         choosePrefix(anyValid());
         winner = count == 1 ? 0 : play(1);
@@ -194,6 +211,7 @@ public final class MergeCursor implements LargeValueCursor {
             ties = 0;
         }
         int candidate = winner;
+        live -= current.valid() ? 0 : 1;
         long head = head(candidate);
         heads[candidate] = head;
         for (int node = candidate + count >>> 1; node > 0; node >>>= 1) {

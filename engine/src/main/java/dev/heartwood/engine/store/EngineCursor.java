@@ -10,19 +10,28 @@ import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.trunk.TreeCursor;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
  * A user's cursor: of the versions that the tree cursor walks it shows, for each key, what the snapshot sees. Belongs to one
- * thread at a time; every call is an operation of the store, so a store that closes waits for it.
+ * thread at a time; a store that closes waits for its moves.
  */
 final class EngineCursor implements Cursor {
     /*
      * Forwards, the tree cursor stands on the entry that is shown, or beyond it where operands were applied; the rest of the
      * key's versions is skipped by the next move. Backwards, it stands before the first version of the key that is shown. A change of
      * direction seeks.
+     *
+     * A move to the next entry in the same direction asks nothing of the environment, so it is no operation: it says that it is under
+     * way, and looks then whether the store is closed; who closes the store says so, and looks then for moves that are under way.
+     * All other moves are operations.
+     *
+     * Shared field   read       written
+     * steps          volatile   volatile to true, release to false, by the cursor's thread
      */
     private enum Position {
         BEFORE_FIRST,
@@ -35,6 +44,16 @@ final class EngineCursor implements Cursor {
 
     private static final int ANY = -1;
 
+    private static final VarHandle STEPS;
+
+    static {
+        try {
+            STEPS = MethodHandles.lookup().findVarHandle(EngineCursor.class, "steps", boolean.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
     private final EngineStore store;
     private final SnapshotState state;
     private final TreeCursor entries;
@@ -46,13 +65,20 @@ final class EngineCursor implements Cursor {
     /** The length of the keys to be shown; {@link #ANY} for all. */
     private int lengthShown = ANY;
     private Position position = Position.BEFORE_FIRST;
+    /** Whether the tree cursor stands on the entry that is shown. */
+    private boolean isOnShown;
     // The stored form of the current key, and the key when somebody has asked for it in a store whose form is another.
     private byte[] key = new byte[64];
     private byte[] shownKey;
     private int keyLength;
     private byte[] value = new byte[256];
     private int valueLength;
+    private final ArrayView keyView = new ArrayView();
+    private final ArrayView valueView = new ArrayView();
     private boolean closed;
+
+    @SuppressWarnings("unused") // by STEPS
+    private volatile boolean steps;
 
     /** Takes over a reference to {@code state}. */
     EngineCursor(EngineStore store, SnapshotState state, TreeCursor entries, KeyRange range) {
@@ -67,14 +93,49 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean next() {
+        return position == Position.ON_FORWARDS ? step(false) : turnToNext();
+    }
+
+    /** Goes on in the direction in which the cursor came. */
+    private boolean step(boolean isBackwards) {
+        beginStep();
+        try {
+            position = Position.LOST;
+            if (isBackwards) {
+                showBackwards();
+            } else {
+                leaveShown();
+                showForwards();
+            }
+            return valid();
+        } finally {
+            STEPS.setRelease(this, false);
+        }
+    }
+
+    private void beginStep() {
+        if (closed) {
+            throw new ClosedException("the cursor");
+        }
+        STEPS.setVolatile(this, true);
+        try {
+            store.requireOpen();
+        } catch (ClosedException e) {
+            STEPS.setRelease(this, false);
+            throw e;
+        }
+    }
+
+    /** Whether a move is under way that is no operation. */
+    boolean isStepping() {
+        return steps;
+    }
+
+    private boolean turnToNext() {
         Operation operation = enter();
         try {
             switch (depart()) {
                 case BEFORE_FIRST -> seekForwards(operation, from == null ? Keys.EMPTY : from);
-                case ON_FORWARDS -> {
-                    skipKey();
-                    showForwards();
-                }
                 case ON_BACKWARDS -> {
                     seekTo(operation, key, keyLength);
                     skipKey();
@@ -91,6 +152,10 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean previous() {
+        return position == Position.ON_BACKWARDS ? step(true) : turnToPrevious();
+    }
+
+    private boolean turnToPrevious() {
         Operation operation = enter();
         try {
             switch (depart()) {
@@ -99,7 +164,6 @@ final class EngineCursor implements Cursor {
                     seekBefore(operation, key, keyLength);
                     showBackwards();
                 }
-                case ON_BACKWARDS -> showBackwards();
                 case BEFORE_FIRST -> position = Position.BEFORE_FIRST;
                 default -> throw lost();
             }
@@ -243,6 +307,13 @@ final class EngineCursor implements Cursor {
         entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
     }
 
+    private void leaveShown() {
+        if (isOnShown) {
+            entries.next();
+        }
+        skipKey();
+    }
+
     /** Leaves the versions of the key that is shown. */
     private void skipKey() {
         while (entries.valid() && isShownKey()) {
@@ -256,6 +327,7 @@ final class EngineCursor implements Cursor {
 
     /** Shows the first key from where the tree cursor stands that has a value, or nothing. */
     private void showForwards() {
+        isOnShown = false;
         while (entries.valid()) {
             if (to != null && Memory.compare(entries.keyAddress(), entries.keyLength(), to) >= 0) {
                 break;
@@ -267,6 +339,7 @@ final class EngineCursor implements Cursor {
             takeKey();
             if (entries.kind() == Entries.PUT) {
                 takeValue();
+                isOnShown = true;
                 position = Position.ON_FORWARDS;
                 return;
             }
@@ -385,7 +458,7 @@ final class EngineCursor implements Cursor {
     @Override
     public MemorySegment keySegment() {
         requireValid();
-        return MemorySegment.ofArray(shownKey()).asSlice(0, keyLength).asReadOnly();
+        return keyView.of(shownKey(), keyLength);
     }
 
     private byte[] shownKey() {
@@ -403,7 +476,7 @@ final class EngineCursor implements Cursor {
     @Override
     public MemorySegment valueSegment() {
         requireValid();
-        return MemorySegment.ofArray(value).asSlice(0, valueLength).asReadOnly();
+        return valueView.of(value, valueLength);
     }
 
     private void requireValid() {

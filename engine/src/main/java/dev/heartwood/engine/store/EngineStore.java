@@ -712,5 +712,6 @@ final class EngineStore implements KeyValueStore {
     private void awaitCalls() {
         parts.epochs().awaitOperations();
         parts.operations().awaitUsers(this);
+        open.awaitSteps();
     }
 }

@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 /**
@@ -14,6 +15,8 @@ final class OpenViews {
 
     /** How many leaks are reported one by one; the others are counted. */
     private static final int REPORTED_MAX = 8;
+
+    private static final long POLL_NANOS = 100_000;
 
     /*
      * Taking a stack costs more than a short scan. The first views get one each, so a program that opens few is told exactly; of
@@ -45,6 +48,15 @@ final class OpenViews {
     /** Notes that it was closed; false when the store has closed it already. */
     boolean remove(Object holder) {
         return views.remove(holder) != null;
+    }
+
+    /** Waits until no cursor makes a step any more; none may begin to, and none is opened. */
+    void awaitSteps() {
+        for (Object holder : views.keySet()) {
+            while (holder instanceof EngineCursor cursor && cursor.isStepping()) {
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
     }
 
     /** Reports what is still open, and has {@code release} close it. */
