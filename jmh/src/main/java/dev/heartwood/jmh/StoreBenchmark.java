@@ -1,6 +1,7 @@
 package dev.heartwood.jmh;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.Cursor;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
@@ -12,6 +13,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -28,7 +30,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A get and a put of a whole store whose data lies in its cache, with segments; beside the JDK's ordered map of byte arrays, which
+ * A get, a put and a scan of a whole store whose data lies in its cache, with segments; beside the JDK's ordered map of byte arrays, which
  * keeps everything on the heap and survives nothing. With {@code -prof gc} a get shows no allocation; what a put shows is that of the
  * background, which sorts memtables and merges.
  */
@@ -38,6 +40,7 @@ import org.openjdk.jmh.annotations.TearDown;
 public class StoreBenchmark {
     private static final int RECORDS = 500_000;
     private static final int VALUE_BYTES = 100;
+    private static final int SCANNED = 100;
 
     private static byte[] key(int number) {
         long hash = number * 0x9E3779B97F4A7C15L & Long.MAX_VALUE;
@@ -111,6 +114,43 @@ public class StoreBenchmark {
     public void put(Store store, Value value) {
         int i = ThreadLocalRandom.current().nextInt(RECORDS);
         store.store.put(store.keys[i], value.segment);
+    }
+
+    /** From a key on, with the bytes of keys and values added up, as by whoever looks at all of them. */
+    @Benchmark
+    public long scan(Store store) {
+        int from = ThreadLocalRandom.current().nextInt(RECORDS);
+        long sum = 0;
+        try (Cursor cursor = store.store.cursor()) {
+            boolean onEntry = cursor.seek(store.keys[from]);
+            for (int i = 0; onEntry && i < SCANNED; i++) {
+                sum += sum(cursor.keySegment()) + sum(cursor.valueSegment());
+                onEntry = cursor.next();
+            }
+        }
+        return sum;
+    }
+
+    private static long sum(MemorySegment bytes) {
+        long sum = 0;
+        for (long i = 0; i + Long.BYTES <= bytes.byteSize(); i += Long.BYTES) {
+            sum += bytes.get(ValueLayout.JAVA_LONG_UNALIGNED, i);
+        }
+        return sum;
+    }
+
+    @Benchmark
+    public long skipListScan(SkipList list) {
+        int from = ThreadLocalRandom.current().nextInt(RECORDS);
+        long sum = 0;
+        int left = SCANNED;
+        for (Map.Entry<byte[], byte[]> entry : list.map.tailMap(list.keys[from]).entrySet()) {
+            if (left-- == 0) {
+                break;
+            }
+            sum += sum(MemorySegment.ofArray(entry.getKey())) + sum(MemorySegment.ofArray(entry.getValue()));
+        }
+        return sum;
     }
 
     @Benchmark

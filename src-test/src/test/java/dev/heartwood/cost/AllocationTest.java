@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import dev.heartwood.ByteSize;
+import dev.heartwood.Cursor;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
@@ -73,6 +74,28 @@ class AllocationTest {
     @Test
     void writes() {
         assertNothingAllocated(i -> store.put(keys[i % RECORDS], value));
+    }
+
+    @Test
+    void movesOfACursor() {
+        Load.random(store, RECORDS);
+        assertStepsAllocateNothing();
+        store.checkpoint();
+        assertStepsAllocateNothing();
+    }
+
+    private void assertStepsAllocateNothing() {
+        try (Cursor cursor = store.cursor()) {
+            assertNothingAllocated(i -> {
+                if (!cursor.next()) {
+                    cursor.first();
+                }
+                long bytes = cursor.keySegment().byteSize() + cursor.valueSegment().byteSize();
+                if (bytes != Load.RECORD_BYTES) {
+                    throw new AssertionError("a record of " + bytes + " bytes");
+                }
+            });
+        }
     }
 
     @Test

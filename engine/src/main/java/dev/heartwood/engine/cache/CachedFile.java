@@ -214,11 +214,17 @@ public final class CachedFile implements AutoCloseable {
      */
     public int prefetch(long firstPage, int count, PageType type, long generation) {
         long pages = device.size() >>> PageLayout.PAGE_SHIFT;
-        if (firstPage >= 0 && firstPage < pages) {
-            int inFile = (int) Math.min(count, pages - firstPage);
-            return prefetcher.prefetch(new PageRun(firstPage, inFile, type, generation));
+        if (firstPage < 0 || firstPage >= pages) {
+            return 0;
         }
-        return 0;
+        int inFile = (int) Math.min(count, pages - firstPage);
+        int there = 0;
+        while (there < inFile && map.get(firstPage + there) != 0) {
+            there++;
+        }
+        return there == inFile
+                ? there
+                : there + prefetcher.prefetch(new PageRun(firstPage + there, inFile - there, type, generation));
     }
 
     /**
