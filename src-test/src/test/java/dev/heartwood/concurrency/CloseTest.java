@@ -144,14 +144,10 @@ class CloseTest {
         @Override
         public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
             reached.countDown();
-            boolean released = false;
-            while (!released) {
-                try {
-                    release.await();
-                    released = true;
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
+            try {
+                release.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
             }
             return operands.getLast();
         }

@@ -377,9 +377,7 @@ public final class BranchCursor implements LargeValueCursor {
             return;
         }
         largeGroup = null;
-        if (longKeyBuffer != 0) {
-            freeLongKeyBuffer();
-        }
+        forgetKey();
         if (index == continued) {
             valueAddress = 0;
             valueLength = end - CONTINUATION_LENGTH_BYTES - value + KeyedPage.continuationLength(page, value, end);
@@ -392,6 +390,8 @@ public final class BranchCursor implements LargeValueCursor {
     private void loadOverflow(int bounds, int keyField, int tail, int end) {
         if ((meta & KEY_OVERFLOWS) != 0) {
             gatherKey(tail, end);
+        } else {
+            forgetKey();
         }
         int value = KeyedPage.valueOffset(page, bounds, keyField);
         largeGroup = null;
@@ -410,7 +410,7 @@ public final class BranchCursor implements LargeValueCursor {
         OverflowGroup group = KeyedPage.group(page, reference, end, branch);
         int length = KeyedPage.keyReferenceLength(page, reference, group, keyLength);
         if (longKeyBufferBytes < length) {
-            freeLongKeyBuffer();
+            forgetKey();
             longKeyBuffer = pools.allocate(length);
             longKeyBufferBytes = MemoryPool.blockBytes(length);
         }
@@ -550,10 +550,6 @@ public final class BranchCursor implements LargeValueCursor {
 
     /** Gives back what memory a long key takes: the entry, which stays where it is, is not to be asked for until the next move. */
     public void forgetKey() {
-        freeLongKeyBuffer();
-    }
-
-    private void freeLongKeyBuffer() {
         if (longKeyBuffer != 0) {
             pools.free(longKeyBuffer, longKeyBufferBytes);
             longKeyBuffer = 0;
@@ -572,7 +568,7 @@ public final class BranchCursor implements LargeValueCursor {
             source.close();
             ranges.close();
             freeValueBuffer();
-            freeLongKeyBuffer();
+            forgetKey();
             if (memory != 0) {
                 pools.free(memory, MEMORY_BYTES);
             }

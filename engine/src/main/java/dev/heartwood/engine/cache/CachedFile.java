@@ -218,6 +218,7 @@ public final class CachedFile implements AutoCloseable {
             return 0;
         }
         int inFile = (int) Math.min(count, pages - firstPage);
+        // Whoever scans what is in the cache asks for nothing else: that takes no lane, and allocates nothing.
         int there = 0;
         while (there < inFile && map.get(firstPage + there) != 0) {
             there++;

@@ -93,9 +93,10 @@ final class FrameBlocks implements AutoCloseable {
         return (int) (frameBlocks.stream().mapToLong(Block::bytes).sum() / PageLayout.PAGE_BYTES);
     }
 
-    /** Whether an address lies in one of our frames. */
+    /** Whether an address lies in one of our frames. Asked for each page that a cursor leaves: without an iterator. */
     boolean contains(long address) {
-        for (Block block : frameBlocks) {
+        for (int i = 0; i < frameBlocks.size(); i++) {
+            Block block = frameBlocks.get(i);
             if (address >= block.address && address < block.address + block.bytes) {
                 return true;
             }

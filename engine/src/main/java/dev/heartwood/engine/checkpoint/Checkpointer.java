@@ -26,10 +26,10 @@ public final class Checkpointer {
     private final Superblocks superblocks;
     private final WriteAheadLog log;
     private final LongSupplier lastSequence;
+    private final Consumer<Throwable> whenFailed;
     private Superblock durable;
     private TrunkVersion pinned;
     private long completed;
-    private final Consumer<Throwable> whenFailed;
     private Throwable failure;
 
     /**

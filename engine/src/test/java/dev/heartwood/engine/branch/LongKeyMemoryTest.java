@@ -107,6 +107,23 @@ class LongKeyMemoryTest {
         }
     }
 
+    /** The next key is short, its value is not: keys of both kinds give the memory back. */
+    @Test
+    void aShortKeyOfALargeValueGivesItBack() {
+        BranchWriter writer = new BranchWriter(branch.storage, fixture.newId(), WriteMode.CACHED);
+        fixture.add(writer, entries.get(1));
+        fixture.add(writer, new Entry(BranchFixture.bytes("z"), 0, Entries.PUT, new byte[100_000]));
+        Branch large = writer.finish();
+        try (BranchCursor cursor = BranchCursor.cached(large, Span.ALL)) {
+            cursor.seekFirst();
+            assertEquals(PageLayout.PAGE_BYTES + LONG_KEY_BLOCK, calls.allocated());
+            cursor.next();
+            assertEquals(1, cursor.keyLength());
+            assertEquals(PageLayout.PAGE_BYTES, calls.allocated());
+        }
+        large.release();
+    }
+
     private static List<Long> takeAll(MemoryPool pool) {
         List<Long> blocks = new ArrayList<>();
         for (long block; (block = pool.allocate(PageLayout.PAGE_BYTES)) != 0; ) {
