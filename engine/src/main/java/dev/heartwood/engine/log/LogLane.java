@@ -25,16 +25,25 @@ abstract class LaneFields extends LanePadding {
     long base;
 
     int seed;
+    /** Means nothing; see {@link Memory#touchLines}. */
+    long touched;
+
     LogSegment segment;
     /** The segment's mapping. */
     MappedFile file;
 
-    /** The number of the current segment in its generation, and what the next is to be. */
+    /** The number of the current segment in its generation, and the size of the next generation's first. */
     long index;
 
     long segmentBytesNext;
-    /** The bytes of records in this lane's finished segments. */
+    /** Whether that is after what a generation took, and whether the last one filled half of it, so that another is needed soon. */
+    boolean isFitted;
+
+    boolean isFilled;
+    /** The bytes of records in this lane's finished segments, and in those of older generations. */
     long bytesFinished;
+
+    long bytesBefore;
 
     boolean isUsed;
     /** A segment is to be made ready to follow the current one. */
@@ -48,7 +57,8 @@ final class LogLane extends LaneFields {
      * appends            acquire    release, owner only  -
      * segment, isUsed,   -          -                    the log's structure lock; the owner reads them without it
      * isSpareWanted,
-     * bytesFinished
+     * bytesFinished,
+     * segmentBytesNext
      * all others         plain      plain                the caller's ownership of the lane
      */
     /** What a writer brings into memory at a time, so that it does not take long. */
@@ -152,15 +162,33 @@ final class LogLane extends LaneFields {
         return true;
     }
 
-    /** The size of the segment that follows a full one. */
-    long grownSegmentBytes(long bytesMax) {
-        return Math.min(Math.max(2 * file.length(), segmentBytesNext), bytesMax);
+    /**
+     * The size of the lane's next segment. While nothing is known of it segments grow fast, since each takes a file; later one has room for a
+     * generation, and what follows it in the same is more of it than there was before.
+     */
+    long nextSegmentBytes(long bytesMax) {
+        if (segment == null || isFitted && index == 0) {
+            return segmentBytesNext;
+        }
+        int growth = isFitted ? 2 : 4;
+        return Math.min(Math.max(growth * segment.place.bytes(), segmentBytesNext), bytesMax);
     }
 
-    /** Halves the segments when a generation, which ends, has not used a quarter of one. */
-    void fitSegments(long bytesMin) {
-        if (segment != null && index == 0 && segment.end() < segmentBytesNext / 4) {
-            segmentBytesNext = Math.max(bytesMin, LogLayout.align(segmentBytesNext / 2, PageLayout.PAGE_BYTES));
+    /** A generation ends: fits the segments to what it took, if it did not fit into one or has not used a quarter of one. */
+    void fitSegments(LogOptions options) {
+        long bytes = bytesAppended() - bytesBefore;
+        bytesBefore += bytes;
+        if (bytes == 0) {
+            return;
+        }
+        isFitted = true;
+        long end = LogLayout.HEADER_BYTES + bytes;
+        isFilled = end > segmentBytesNext / 2;
+        if (end > segmentBytesNext) {
+            segmentBytesNext = Math.min(LogLayout.align(end + end / 8, PageLayout.PAGE_BYTES), options.segmentBytesMax());
+        } else if (end < segmentBytesNext / 4) {
+            long half = LogLayout.align(segmentBytesNext / 2, PageLayout.PAGE_BYTES);
+            segmentBytesNext = Math.max(options.segmentBytesMin(), half);
         }
     }
 
@@ -180,13 +208,22 @@ final class LogLane extends LaneFields {
         return used;
     }
 
-    /** The size of segments that suits every lane. */
-    static long segmentBytesWanted(LogLane[] lanes, LogOptions options) {
-        long bytes = options.segmentBytesMin();
+    /** The size of segments that suits what every lane begins its next generation with. */
+    static long segmentBytesWanted(LogLane[] lanes) {
+        long bytes = 0;
         for (LogLane lane : lanes) {
             bytes = Math.max(bytes, lane.segmentBytesNext);
         }
-        return Math.min(bytes, options.segmentBytesMax());
+        return bytes;
+    }
+
+    /** The size of segments that suits every lane that wants a spare. */
+    static long spareBytesWanted(LogLane[] lanes, long bytesMax) {
+        long bytes = 0;
+        for (LogLane lane : lanes) {
+            bytes = Math.max(bytes, lane.isSpareWanted ? lane.nextSegmentBytes(bytesMax) : 0);
+        }
+        return bytes;
     }
 
     static int countSparesWanted(LogLane[] lanes) {
@@ -201,9 +238,12 @@ final class LogLane extends LaneFields {
     static long bytesAppended(LogLane[] lanes) {
         long bytes = 0;
         for (LogLane lane : lanes) {
-            bytes += lane.bytesFinished;
-            bytes += lane.segment == null ? 0 : lane.segment.end() - LogLayout.HEADER_BYTES;
+            bytes += lane.bytesAppended();
         }
         return bytes;
+    }
+
+    private long bytesAppended() {
+        return bytesFinished + (segment == null ? 0 : segment.end() - LogLayout.HEADER_BYTES);
     }
 }

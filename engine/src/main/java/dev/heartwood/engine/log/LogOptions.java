@@ -6,7 +6,7 @@ import dev.heartwood.engine.page.PageLayout;
  * The sizes of log segments in bytes, multiples of 4096.
  *
  * @param segmentBytesMin the first segment of a lane; at least 16 KiB
- * @param segmentBytesMax where the doubling of a lane's segments ends; a longer record gets a segment of its own size
+ * @param segmentBytesMax where the growth of a lane's segments ends; a longer record gets a segment of its own size
  */
 public record LogOptions(long segmentBytesMin, long segmentBytesMax) {
     /** 64 KiB to 4 MiB. */

@@ -155,7 +155,8 @@ final class SegmentPool {
 
     private void keepOrDelete(LogScan.Spare spare, long bytesWanted) {
         synchronized (this) {
-            boolean fits = spare.bytes() <= options.segmentBytesMax() && spare.bytes() >= bytesWanted / 2;
+            long most = Math.min(2 * bytesWanted, options.segmentBytesMax());
+            boolean fits = spare.bytes() <= most && spare.bytes() >= bytesWanted / 2;
             if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
                 idle.add(spare);
                 return;

@@ -89,7 +89,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.scan = new LogScan(storage, storeId, checkpointGeneration);
         scan.run();
         this.survey = new LogSurvey(storage, scan, checkpointGeneration);
-        this.pool = new SegmentPool(storage, options, this::windowBytes, scan);
+        this.pool = new SegmentPool(storage, options, this::readyBytes, scan);
         this.commit = new GroupCommit(this::syncAll, Clock.SYSTEM);
         this.lanes = new LogLane[laneCount];
         for (int i = 0; i < laneCount; i++) {
@@ -187,7 +187,7 @@ public final class WriteAheadLog implements AutoCloseable {
             }
             generation = new LogGeneration(number, first, previousGeneration, life);
             for (LogLane lane : lanes) {
-                lane.fitSegments(options.segmentBytesMin());
+                lane.fitSegments(options);
                 finishSegment(lane);
                 lane.index = 0;
             }
@@ -244,6 +244,15 @@ public final class WriteAheadLog implements AutoCloseable {
                 slide(own, bytes);
             }
         }
+    }
+
+    /**
+     * Has the processor load what an append after a {@link #reserve} will touch, all of it at once, where one line would else be waited for
+     * after the other. Changes nothing.
+     */
+    public void prefetch(int lane, long payloadBytes) {
+        LogLane own = lanes[lane];
+        own.touched = Memory.touchLines(own.position, LogLayout.RECORD_PAYLOAD + payloadBytes);
     }
 
     /** Makes room for a record of {@code bytes} in the lane's segment, unless it is full. */
@@ -421,6 +430,7 @@ public final class WriteAheadLog implements AutoCloseable {
     public void prepareSpare() {
         List<LogSegment> finished = new ArrayList<>();
         int wanted;
+        long bytes;
         structure.lock();
         try {
             if (closed || commit.isFailed()) {
@@ -432,13 +442,14 @@ public final class WriteAheadLog implements AutoCloseable {
                 }
             }
             wanted = LogLane.countSparesWanted(lanes);
+            bytes = LogLane.spareBytesWanted(lanes, options.segmentBytesMax());
         } finally {
             structure.unlock();
         }
         for (LogSegment segment : finished) {
             segment.unmap();
         }
-        pool.prepare(Math.min(wanted, READY_MAX), segmentBytesWanted());
+        pool.prepare(Math.min(wanted, READY_MAX), bytes);
         if (closed) {
             pool.close();
         }
@@ -499,8 +510,7 @@ public final class WriteAheadLog implements AutoCloseable {
         if (payloadBytes > LogLayout.PAYLOAD_BYTES_MAX) {
             throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
         }
-        boolean isFull = own.segment != null;
-        long bytesNext = isFull ? own.grownSegmentBytes(options.segmentBytesMax()) : own.segmentBytesNext;
+        long bytesNext = own.nextSegmentBytes(options.segmentBytesMax());
         long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
         SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
         SegmentHeader header;
@@ -519,7 +529,6 @@ public final class WriteAheadLog implements AutoCloseable {
                 throwClosed();
             }
             put(own, segment, header, mapped.file());
-            own.segmentBytesNext = bytesNext;
         } finally {
             structure.unlock();
         }
@@ -536,7 +545,7 @@ public final class WriteAheadLog implements AutoCloseable {
             claims.begun(segment.lane, generation, segment.index);
             finishSegment(own);
             own.startIn(segment, file);
-            own.isSpareWanted = file.length() >= options.segmentBytesMax();
+            own.isSpareWanted = own.isFilled || file.length() >= options.segmentBytesMax();
             own.limitToWindow();
             if (!own.isUsed) {
                 own.isUsed = true;
@@ -566,16 +575,31 @@ public final class WriteAheadLog implements AutoCloseable {
         lane.limit = 0;
     }
 
-    /** How much is in memory of the segment that a lane writes, and of the one that is ready to follow it. */
+    /** How much is in memory of the segment that a lane writes. */
     private long windowBytes() {
-        long share = memoryLimit.getAsLong() / (2L * lanesUsed);
-        return Math.max(share, LogOptions.SEGMENT_BYTES_LEAST) & -PageLayout.PAGE_BYTES;
+        long share = shareBytes();
+        return Math.max(share - readyBytes(share), LogOptions.SEGMENT_BYTES_LEAST) & -PageLayout.PAGE_BYTES;
+    }
+
+    /** How much is in memory of the segment that is ready to follow it. */
+    private long readyBytes() {
+        return readyBytes(shareBytes()) & -PageLayout.PAGE_BYTES;
+    }
+
+    /** All of it where there is memory for two, and else little, so that a window need not be moved often. */
+    private long readyBytes(long share) {
+        boolean isWhole = share / 2 >= options.segmentBytesMax();
+        return isWhole ? share / 2 : Math.max(share / 8, LogOptions.SEGMENT_BYTES_LEAST);
+    }
+
+    private long shareBytes() {
+        return memoryLimit.getAsLong() / lanesUsed;
     }
 
     private long segmentBytesWanted() {
         structure.lock();
         try {
-            return LogLane.segmentBytesWanted(lanes, options);
+            return LogLane.segmentBytesWanted(lanes);
         } finally {
             structure.unlock();
         }

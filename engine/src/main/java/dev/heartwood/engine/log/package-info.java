@@ -11,10 +11,11 @@
  * generation, that of the memtable they went to; once a checkpoint holds a generation its segments are used again. The time from
  * an opening of the store to the next is a life; each life has generations of its own.
  *
- * <p>A lane's segments double as it fills them, up to a limit, and get smaller when generations use little of them. Where memory is short
- * only a window of a segment is in memory, which slides ahead of the appends. Half way through a segment the next is made ready in
- * the background, at once when segments are as large as they get. Used files are kept for as much as the last checkpoint let go of,
- * which is what will be written until the next, and given back when the store settles or closes.
+ * <p>A lane's segments quadruple as it fills them, up to a limit, until a generation ends; from then on one has room for what a generation
+ * took, and they get smaller when generations use little of them. Where memory is short only a window of a segment is in memory, which
+ * slides ahead of the appends, and less of the one that is ready. Half way through a segment the next is made ready in the background, at
+ * once when segments are as large as they get or the generation before filled half of one. Used files are kept for as much as the last
+ * checkpoint let go of, which is what will be written until the next, and given back when the store settles or closes.
  *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk

@@ -95,6 +95,12 @@ final class HashIndex {
         return true;
     }
 
+    /** Reads what an insert will read first; see {@link Memory#touchLines}. */
+    long touch(long hash) {
+        long word = partition(hash).table();
+        return word == 0 ? 0 : Memory.getLong(SlotTable.home(word, tag(hash)));
+    }
+
     /** Enters a record of {@code lane}; the lane may be asked for an overflow node. */
     void insert(long hash, long record, Lane lane) {
         Partition partition = partition(hash);

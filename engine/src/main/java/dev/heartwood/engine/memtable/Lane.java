@@ -47,6 +47,8 @@ final class Lane {
     private long end;
     private long chunkBytesNext;
     private long openBatch;
+    /** Means nothing; see {@link Memory#touchLines}. */
+    private long touched;
 
     private long published;
     private long entries;
@@ -61,6 +63,11 @@ final class Lane {
 
     boolean hasRoom(long recordBytes) {
         return end - tail >= recordBytes;
+    }
+
+    /** Reads the lines of the next record of so many bytes of key and value; keeps what was read before, too. */
+    void prefetch(long bytes, long alreadyTouched) {
+        touched = alreadyTouched + Memory.touchLines(tail, Records.HEADER_BYTES + bytes);
     }
 
     long chunkBytesNext() {

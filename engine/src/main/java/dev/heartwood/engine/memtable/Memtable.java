@@ -76,6 +76,14 @@ public final class Memtable {
         return isOpen() && (lanes[lane].hasRoom(bytes) || addChunk(lanes[lane], bytes));
     }
 
+    /**
+     * Has the processor load what the insert after a {@link #reserve} will touch, all of it at once, where one would else be waited for after
+     * the other. Changes nothing.
+     */
+    public void prefetch(int lane, long hash, int keyLength, int valueLength) {
+        lanes[lane].prefetch((long) keyLength + valueLength, index.touch(hash));
+    }
+
     /** As {@link #reserve}, for a batch of {@code count} entries with {@code bytes} of keys and values together. */
     public boolean reserveBatch(int lane, int count, long bytes) {
         long recordBytes = Records.bytesMax(bytes, count) + Records.CELL_BYTES;

@@ -29,6 +29,12 @@ final class SlotTable {
 
     private SlotTable() {}
 
+    /** The slot where the search for a key begins. */
+    static long home(long word, long tag) {
+        int bits = bits(word);
+        return word - bits + (tag >>> TAG_BITS - bits << SLOT_SHIFT);
+    }
+
     /** The record that the key's slot leads to, or 0. */
     static long find(long word, long tag, long keyAddress, int keyLength) {
         int bits = bits(word);

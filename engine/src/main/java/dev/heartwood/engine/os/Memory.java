@@ -17,6 +17,8 @@ public final class Memory {
      */
     @SuppressWarnings("restricted")
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final int TOUCHED_MAX = 4 * CACHE_LINE_BYTES;
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort SHORT =
@@ -245,6 +247,20 @@ public final class Memory {
             i++;
         }
         return i;
+    }
+
+    /**
+     * Reads from each cache line of a range, of the first few at most, so that the processor loads all of them at once. Whoever keeps the
+     * result, which means nothing, has the compiler leave no read out.
+     */
+    public static long touchLines(long address, long length) {
+        assert MemoryRegions.contains(address, length);
+        long end = address + Math.min(length, TOUCHED_MAX);
+        long touched = 0;
+        for (long line = address; line < end; line += CACHE_LINE_BYTES) {
+            touched += getByte(line);
+        }
+        return touched;
     }
 
     /** Compares two ranges as unsigned bytes; a prefix of the other comes first. */

@@ -91,7 +91,9 @@ final class WritePath {
                 if (memtable.reserve(lane, keyLength, valueLength)) {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
+                        log.prefetch(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
                     }
+                    memtable.prefetch(lane, hash, keyLength, valueLength);
                     drawn = true;
                     long sequence = nextSequence.getAndIncrement();
                     if (logged) {

@@ -12,9 +12,15 @@ final class HashShares {
 
     private int size;
 
-    /** Forgets everything. */
-    void clear() {
-        Arrays.fill(shares, 0);
+    /** Forgets everything, and has room for so many hashes. */
+    void clear(int room) {
+        int slots = Math.max(SLOTS_MIN, Integer.highestOneBit(Math.max(1, room)) << 2);
+        if (slots > hashes.length) {
+            hashes = new int[slots];
+            shares = new float[slots];
+        } else {
+            Arrays.fill(shares, 0);
+        }
         size = 0;
     }
 

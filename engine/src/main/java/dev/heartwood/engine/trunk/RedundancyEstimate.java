@@ -179,7 +179,7 @@ final class RedundancyEstimate {
     /** Adds bytes of runs that are superseded by others of them, and those that are superseded by runs above only. */
     private void addSuperseded(List<Named> runs, List<Named> aboveRuns, double[] superseded) {
         int cut = Integer.SIZE - Math.min(bits(runs), bits(aboveRuns));
-        younger.clear();
+        younger.clear(count(runs));
         setAbove(aboveRuns, cut);
         double falseAbove = above.size() / range(cut);
         for (Named run : runs.reversed()) {
@@ -212,7 +212,7 @@ final class RedundancyEstimate {
             isSame = runs.get(i).slice == aboveAdded.get(i).slice && runs.get(i).value == aboveAdded.get(i).value;
         }
         if (!isSame) {
-            above.clear();
+            above.clear(count(runs));
             for (Named run : runs) {
                 add(run, cut, above);
             }
@@ -230,6 +230,14 @@ final class RedundancyEstimate {
         for (int hash : run.hashes()) {
             shares.add(hash >>> cut, share);
         }
+    }
+
+    private static int count(List<Named> runs) {
+        int hashes = 0;
+        for (Named run : runs) {
+            hashes += run.hashes().length;
+        }
+        return hashes;
     }
 
     private static int bits(List<Named> runs) {

@@ -50,6 +50,8 @@ final class CrashStorage implements Storage {
 
     int syncs;
     int openMappings;
+    /** All that were ever made for writing. */
+    int mappingsMade;
     int slides;
     /** The most that was in memory of a mapping after it had slid. */
     long windowBytesMax;
@@ -222,6 +224,7 @@ final class CrashStorage implements Storage {
             this.before = file.bytes();
             this.windowEnd = window;
             openMappings++;
+            mappingsMade++;
         }
 
         @Override

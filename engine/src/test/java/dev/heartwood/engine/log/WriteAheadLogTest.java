@@ -1,5 +1,6 @@
 package dev.heartwood.engine.log;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,10 +14,12 @@ import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Crc32c;
 import dev.heartwood.engine.os.Memory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -112,14 +115,14 @@ class WriteAheadLogTest {
     }
 
     @Test
-    void segmentsDoubleUpToTheirLimitAndALongRecordHasItsOwn() {
+    void segmentsGrowUpToTheirLimitAndALongRecordHasItsOwn() {
         log.rotate(1);
         for (int i = 0; i < 300; i++) {
             tester.append(log, 0, put(1000));
         }
         List<Long> sizes = new ArrayList<>();
         storage.files.values().forEach(file -> sizes.add((long) file.durable.length >> 10));
-        assertEquals(List.of(16L, 32L, 64L, 64L), sizes.subList(0, 4));
+        assertEquals(List.of(16L, 64L, 64L, 64L), sizes.subList(0, 4));
         List<Operation> all = new ArrayList<>();
         Operation large = put(300_000);
         tester.append(log, 0, large);
@@ -174,7 +177,7 @@ class WriteAheadLogTest {
         assertEquals(16 << 10, log.bytesOnDevice());
         tester.append(log, 0, put(4000));
         log.prepareSpare();
-        assertEquals(32 << 10, log.bytesOnDevice());
+        assertEquals(16 + 64 << 10, log.bytesOnDevice());
     }
 
     @Test
@@ -238,6 +241,34 @@ class WriteAheadLogTest {
         }
     }
 
+    /** With a background that does at once what it is asked for, also where generations end soon after a segment has begun. */
+    @Test
+    void onceItIsKnownWhatAGenerationTakesNoAppendMakesASegment() {
+        CrashStorage other = new CrashStorage("boot");
+        try (WriteAheadLog fitted = WriteAheadLog.create(other, STORE_ID, 1, new LogOptions(16 << 10, 4 << 20))) {
+            AtomicBoolean wanted = new AtomicBoolean();
+            fitted.whenSpareIsWanted(() -> wanted.set(true));
+            int[] madeByAppends = new int[20];
+            for (int generation = 1; generation < madeByAppends.length; generation++) {
+                fitted.rotate(generation);
+                for (int i = 0; i < 300 + 20 * (generation % 5); i++) {
+                    int before = other.mappingsMade;
+                    tester.append(fitted, 0, put(generation, sequence++, "x".repeat(100)));
+                    madeByAppends[generation] += other.mappingsMade - before;
+                    if (wanted.getAndSet(false)) {
+                        fitted.prepareSpare();
+                    }
+                }
+                fitted.release(generation - 1);
+            }
+            int[] steady = Arrays.copyOfRange(madeByAppends, 3, madeByAppends.length);
+            assertArrayEquals(new int[steady.length], steady, Arrays.toString(madeByAppends));
+            assertTrue(other.mappingsMade < 2 * madeByAppends.length, other.mappingsMade + " segments");
+            assertTrue(fitted.bytesOnDevice() < 5 * (64 << 10), fitted.bytesOnDevice() + " bytes for 55 KB a generation");
+        }
+        other.discard();
+    }
+
     /** What follows a segment of one long record is sized after it, and halved when little of it is used. */
     @Test
     void segmentsOfOddSizesHaveWholePagesWhenTheyBecomeSmaller() {
@@ -253,7 +284,7 @@ class WriteAheadLogTest {
             }
             List<Long> sizes = new ArrayList<>();
             other.files.values().forEach(file -> sizes.add((long) file.durable.length >> 10));
-            assertTrue(sizes.containsAll(List.of(36L, 72L, 20L)), sizes.toString());
+            assertTrue(sizes.containsAll(List.of(36L, 144L, 68L, 36L, 20L)), sizes.toString());
         }
         other.discard();
     }
