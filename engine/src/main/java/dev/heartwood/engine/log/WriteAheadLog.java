@@ -44,7 +44,6 @@ public final class WriteAheadLog implements AutoCloseable {
      * isStatementDurable    volatile   volatile, once     -
      * closed                volatile   volatile           structure
      * spareWanted            volatile   volatile           -
-     * lanesUsed             volatile   volatile           structure
      */
     private static final int LSN_INDEX = 16;
     private static final int READY_MAX = 4;
@@ -54,6 +53,7 @@ public final class WriteAheadLog implements AutoCloseable {
     private final LogOptions options;
     private final LogScan scan;
     private final LogSurvey survey;
+    private final LogMemory memory;
     private final SegmentPool pool;
     private final GroupCommit commit;
     private final LogLane[] lanes;
@@ -75,8 +75,6 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private volatile boolean closed;
     private volatile Runnable spareWanted = () -> {};
-    private volatile LongSupplier memoryLimit = () -> Long.MAX_VALUE;
-    private volatile int lanesUsed = 1;
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -89,7 +87,8 @@ public final class WriteAheadLog implements AutoCloseable {
         this.scan = new LogScan(storage, storeId, checkpointGeneration);
         scan.run();
         this.survey = new LogSurvey(storage, scan, checkpointGeneration);
-        this.pool = new SegmentPool(storage, options, this::readyBytes, scan);
+        this.memory = new LogMemory(options.segmentBytesMax());
+        this.pool = new SegmentPool(storage, options, memory::readyBytes, scan);
         this.commit = new GroupCommit(this::syncAll, Clock.SYSTEM);
         this.lanes = new LogLane[laneCount];
         for (int i = 0; i < laneCount; i++) {
@@ -265,7 +264,7 @@ public final class WriteAheadLog implements AutoCloseable {
         if (own.wantSpare(needed, structure)) {
             spareWanted.run();
         }
-        own.slide(needed, windowBytes());
+        own.slide(needed, memory.windowBytes());
         return true;
     }
 
@@ -465,7 +464,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * each lane there are at least 32 KiB, or as much as a record takes.
      */
     public void limitMemory(LongSupplier bytesMax) {
-        memoryLimit = bytesMax;
+        memory.limit(bytesMax);
     }
 
     /** The bytes of all records appended since the log was opened. */
@@ -549,7 +548,7 @@ public final class WriteAheadLog implements AutoCloseable {
             own.limitToWindow();
             if (!own.isUsed) {
                 own.isUsed = true;
-                lanesUsed = LogLane.countUsed(lanes);
+                memory.lanesUsed(LogLane.countUsed(lanes));
             }
             live.add(segment);
             unsynced.add(segment);
@@ -573,27 +572,6 @@ public final class WriteAheadLog implements AutoCloseable {
         }
         lane.position = 0;
         lane.limit = 0;
-    }
-
-    /** How much is in memory of the segment that a lane writes. */
-    private long windowBytes() {
-        long share = shareBytes();
-        return Math.max(share - readyBytes(share), LogOptions.SEGMENT_BYTES_LEAST) & -PageLayout.PAGE_BYTES;
-    }
-
-    /** How much is in memory of the segment that is ready to follow it. */
-    private long readyBytes() {
-        return readyBytes(shareBytes()) & -PageLayout.PAGE_BYTES;
-    }
-
-    /** All of it where there is memory for two, and else little, so that a window need not be moved often. */
-    private long readyBytes(long share) {
-        boolean isWhole = share / 2 >= options.segmentBytesMax();
-        return isWhole ? share / 2 : Math.max(share / 8, LogOptions.SEGMENT_BYTES_LEAST);
-    }
-
-    private long shareBytes() {
-        return memoryLimit.getAsLong() / lanesUsed;
     }
 
     private long segmentBytesWanted() {
