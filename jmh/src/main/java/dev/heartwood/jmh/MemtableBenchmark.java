@@ -4,6 +4,7 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -46,6 +47,7 @@ public class MemtableBenchmark {
         @Param({"RANDOM", "SEQUENTIAL"})
         public String order;
 
+        private final SortArrays sortArrays = new SortArrays();
         MemoryPool pool;
         long keys;
         long value;
@@ -85,7 +87,7 @@ public class MemtableBenchmark {
         }
 
         Memtable newMemtable() {
-            return new Memtable(pool, 1, LANES, POOL_BYTES / 2);
+            return new Memtable(pool, sortArrays, 1, LANES, POOL_BYTES / 2);
         }
 
         void insert(Memtable memtable, int number, long sequence) {

@@ -41,11 +41,12 @@ public final class Memtable {
     /**
      * Makes an empty memtable, which takes nothing from the pool before the first {@link #reserve}.
      *
+     * @param arrays shared with other memtables
      * @param generation the number of this memtable in its store
      * @param bytesMax the most bytes of records (entries, headers and padding) it takes, in whole chunks; an empty one takes any
      *     entry or batch the pool has room for
      */
-    public Memtable(MemoryPool pool, long generation, int lanes, long bytesMax) {
+    public Memtable(MemoryPool pool, SortArrays arrays, long generation, int lanes, long bytesMax) {
         if (lanes < 1) {
             throw new IllegalArgumentException(lanes + " lanes");
         }
@@ -59,7 +60,7 @@ public final class Memtable {
         for (int i = 0; i < lanes; i++) {
             this.lanes[i] = new Lane(CHUNK_BYTES_FIRST);
         }
-        this.views = new OrderedViews(this.lanes);
+        this.views = new OrderedViews(this.lanes, arrays);
     }
 
     public long generation() {
@@ -271,6 +272,7 @@ public final class Memtable {
     /** Gives all memory back to the pool. Nobody uses the memtable, its cursors or addresses from it any more. Idempotent. */
     public void release() {
         sealed = true;
+        views.release();
         blocks.release();
     }
 }

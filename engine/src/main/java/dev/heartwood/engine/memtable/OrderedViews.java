@@ -36,6 +36,7 @@ final class OrderedViews {
     record View(SortedRun[] runs, long[] covered, long[] chunks) {}
 
     private final Lane[] lanes;
+    private final SortArrays arrays;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile View view;
 
@@ -48,9 +49,14 @@ final class OrderedViews {
     private long chosenCount;
     private long lookCount;
 
-    OrderedViews(Lane[] lanes) {
+    OrderedViews(Lane[] lanes, SortArrays arrays) {
         this.lanes = lanes;
-        this.view = new View(new SortedRun[0], new long[lanes.length], new long[lanes.length]);
+        this.arrays = arrays;
+        this.view = emptyView();
+    }
+
+    private View emptyView() {
+        return new View(new SortedRun[0], new long[lanes.length], new long[lanes.length]);
     }
 
     /** A view of everything that was committed before the call. */
@@ -87,6 +93,19 @@ final class OrderedViews {
                 view = seen;
             }
             return seen;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the arrays of the current view to others: nobody looks at a view any more. Idempotent. */
+    void release() {
+        lock.lock();
+        try {
+            for (SortedRun run : view.runs()) {
+                run.giveBack(arrays);
+            }
+            view = emptyView();
         } finally {
             lock.unlock();
         }
@@ -133,7 +152,7 @@ final class OrderedViews {
             records = Arrays.copyOf(gathered, gatheredCount);
         }
         reverse(records, gatheredCount);
-        runs[runs.length - 1] = RunSorter.sort(records, gatheredCount, keyHeads);
+        runs[runs.length - 1] = RunSorter.sort(records, gatheredCount, keyHeads, arrays);
         return new View(mergeSmall(runs), covered, chunks);
     }
 
@@ -227,7 +246,7 @@ final class OrderedViews {
             count -= run.count();
         }
         if (count > gathered.length) {
-            gathered = new long[Math.toIntExact(count)];
+            gathered = arrays.take(Math.toIntExact(count));
         }
     }
 

@@ -27,6 +27,8 @@ final class RunSorter {
     private static final int SPARE_BITS = 5;
 
     private final KeyHeads keyHeads;
+    private final SortArrays arrays;
+    private final int count;
     private long[] heads;
     private long[] records;
     private long[] headsOther;
@@ -35,23 +37,27 @@ final class RunSorter {
     // Result of descend() beside its return value.
     private int descendedOffset;
 
-    private RunSorter(long[] records, int count, KeyHeads keyHeads) {
+    private RunSorter(long[] records, int count, KeyHeads keyHeads, SortArrays arrays) {
         this.keyHeads = keyHeads;
+        this.arrays = arrays;
+        this.count = count;
         this.records = records;
-        this.heads = new long[count];
+        this.heads = arrays.take(count);
     }
 
     /**
      * Sorts the first {@code count} of {@code records}, the faster the more keys the heads tell apart. Records with one key and
-     * one sequence stay in the order given. The array is used up.
+     * one sequence stay in the order given. The array, as any taken of {@code arrays}, is used up.
      */
-    static SortedRun sort(long[] records, int count, KeyHeads keyHeads) {
-        RunSorter sorter = new RunSorter(records, count, keyHeads);
+    static SortedRun sort(long[] records, int count, KeyHeads keyHeads, SortArrays arrays) {
+        RunSorter sorter = new RunSorter(records, count, keyHeads, arrays);
         for (int i = 0; i < count; i++) {
             sorter.heads[i] = keyHeads.head(records[i]);
         }
         sorter.sortByWord(0, count);
         sorter.orderAllTies(count);
+        arrays.giveBack(sorter.headsOther);
+        arrays.giveBack(sorter.recordsOther);
         return new SortedRun(sorter.heads, sorter.records, count, keyHeads);
     }
 
@@ -226,15 +232,15 @@ final class RunSorter {
     private void sortByBits(int low, int high, int bitLow, int bitHigh) {
         if (digitCounts == null) {
             digitCounts = new int[1 << DIGIT_BITS_MAX];
-            headsOther = new long[heads.length];
-            recordsOther = new long[heads.length];
+            headsOther = arrays.take(count);
+            recordsOther = arrays.take(count);
         }
         int passes = (bitHigh - bitLow + DIGIT_BITS_MAX - 1) / DIGIT_BITS_MAX;
         int digitBits = (bitHigh - bitLow + passes - 1) / passes;
         for (int pass = 0; pass < passes; pass++) {
             scatter(low, high, bitLow + pass * digitBits, digitBits);
         }
-        if ((passes & 1) != 0 && high - low < heads.length) {
+        if ((passes & 1) != 0 && high - low < count) {
             // The range lies in the other arrays now, which lack the rest.
             swapArrays();
             System.arraycopy(headsOther, low, heads, low, high - low);

@@ -40,6 +40,12 @@ final class SortedRun {
         return records[position];
     }
 
+    /** Gives the arrays to others: the run must not be looked at any more, nor any that {@link #with} has made of it. */
+    void giveBack(SortArrays arrays) {
+        arrays.giveBack(heads);
+        arrays.giveBack(records);
+    }
+
     /** Bytes of the arrays, on the Java heap. */
     long heapBytes() {
         return (long) (heads.length + records.length) * Long.BYTES;

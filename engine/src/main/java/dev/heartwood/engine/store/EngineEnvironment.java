@@ -16,6 +16,7 @@ import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.RecordCache;
@@ -57,6 +58,7 @@ public final class EngineEnvironment implements Environment {
     private final MemoryPlan plan;
     private final BiFunction<Path, StoreOptions, Storage> storages;
     private final MemoryPool memtablePool;
+    private final SortArrays sortArrays = new SortArrays();
     private final MemoryPool mergePool;
     private final MergeAdmission mergeAdmission;
     private final MemoryPool foregroundPool;
@@ -385,7 +387,7 @@ public final class EngineEnvironment implements Environment {
 
     /** A new memtable in the shared pool. */
     Memtable newMemtable(long generation, int lanes, long bytesMax) {
-        return new Memtable(memtablePool, generation, lanes, bytesMax);
+        return new Memtable(memtablePool, sortArrays, generation, lanes, bytesMax);
     }
 
     /** Where a store's memtables come from. */

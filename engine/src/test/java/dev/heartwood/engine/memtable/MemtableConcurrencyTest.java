@@ -35,7 +35,7 @@ class MemtableConcurrencyTest {
     private final long seed = Long.getLong("memtable.seed", System.nanoTime() & 0xffffff);
     private final MemoryPool pool = MemoryPool.open(256 << 20);
     private final MemoryPool scratch = MemoryPool.open(512L << 20);
-    private final Memtable memtable = new Memtable(pool, 1, LANES, 128 << 20);
+    private final Memtable memtable = new Memtable(pool, new SortArrays(), 1, LANES, 128 << 20);
     private final ReentrantLock[] laneLocks = new ReentrantLock[LANES];
     private final AtomicLong sequencer = new AtomicLong();
     private final AtomicBoolean stop = new AtomicBoolean();

@@ -40,7 +40,7 @@ public class MemtableLincheckTest {
         if (previous != null) {
             previous.release();
         }
-        memtable = new Memtable(POOL, 1, THREADS_MAX, 4 << 20);
+        memtable = new Memtable(POOL, new SortArrays(), 1, THREADS_MAX, 4 << 20);
         previous = memtable;
     }
 

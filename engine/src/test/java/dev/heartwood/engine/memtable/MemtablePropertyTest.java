@@ -85,7 +85,7 @@ class MemtablePropertyTest {
         void run() {
             try (MemoryPool pool = MemoryPool.open(16 << 20);
                     MemoryPool scratch = MemoryPool.open(1 << 20)) {
-                Memtable memtable = new Memtable(pool, 1, LANES, 8 << 20);
+                Memtable memtable = new Memtable(pool, new SortArrays(), 1, LANES, 8 << 20);
                 fixture = new MemtableFixture(memtable, scratch);
                 int steps = 1 << random.nextInt(4, 12);
                 int checks = random.nextInt(1, 40);

@@ -27,7 +27,7 @@ class MemtableTest {
     void open() {
         pool = MemoryPool.open(64 * MEBIBYTE);
         scratch = MemoryPool.open(MEBIBYTE);
-        use(new Memtable(pool, 7, 4, 32 * MEBIBYTE));
+        use(new Memtable(pool, new SortArrays(), 7, 4, 32 * MEBIBYTE));
     }
 
     private void use(Memtable made) {
@@ -145,10 +145,10 @@ class MemtableTest {
 
     @Test
     void reserveRefusesWhenFullAndAnEmptyMemtableTakesAnything() {
-        use(new Memtable(pool, 1, 2, 64 << 10));
+        use(new Memtable(pool, new SortArrays(), 1, 2, 64 << 10));
         assertTrue(memtable.reserve(0, 10, 1 << 20));
         memtable.release();
-        use(new Memtable(pool, 1, 2, 64 << 10));
+        use(new Memtable(pool, new SortArrays(), 1, 2, 64 << 10));
         long sequence = 0;
         while (fixture.put((int) (sequence % 2), bytes("key" + sequence), sequence + 1, new byte[100])) {
             sequence++;

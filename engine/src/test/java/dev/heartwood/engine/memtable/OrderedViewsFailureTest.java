@@ -17,7 +17,7 @@ class OrderedViewsFailureTest {
     private final MemoryPool pool = MemoryPool.open(1 << 20);
     private final long key = pool.allocate(CHUNK_BYTES);
     private final Lane[] lanes = {new Lane(CHUNK_BYTES), new Lane(CHUNK_BYTES)};
-    private final OrderedViews views = new OrderedViews(lanes);
+    private final OrderedViews views = new OrderedViews(lanes, new SortArrays());
     private long sequence;
 
     @AfterEach

@@ -25,7 +25,7 @@ class OrderedViewsTest {
     @Test
     void fewOtherKeysLeaveTheHeadsTelling() {
         try (LaneFixture lane = new LaneFixture()) {
-            OrderedViews views = new OrderedViews(new Lane[] {lane.lane});
+            OrderedViews views = new OrderedViews(new Lane[] {lane.lane}, new SortArrays());
             for (int i = 0; i < RECORDS; i++) {
                 append(lane, i % 100 == 0 ? new byte[] {0, 'C'} : key(FIRST_SEGMENT));
                 check(views.current());
@@ -42,7 +42,7 @@ class OrderedViewsTest {
     @Test
     void headsFollowTheRecords() {
         try (LaneFixture lane = new LaneFixture()) {
-            OrderedViews views = new OrderedViews(new Lane[] {lane.lane});
+            OrderedViews views = new OrderedViews(new Lane[] {lane.lane}, new SortArrays());
             appendMany(lane, views, FIRST_SEGMENT, RECORDS);
             assertArrayEquals(new int[] {SEGMENT}, views.current().runs()[0].keyHeads().prefixLengths());
             appendMany(lane, views, SECOND_SEGMENT, RECORDS / 2);
@@ -64,7 +64,7 @@ class OrderedViewsTest {
             for (int i = 0; i < RECORDS; i++) {
                 append(lane, key(FIRST_SEGMENT));
             }
-            SortedRun run = new OrderedViews(new Lane[] {lane.lane}).single().runs()[0];
+            SortedRun run = new OrderedViews(new Lane[] {lane.lane}, new SortArrays()).single().runs()[0];
             assertArrayEquals(new int[] {SEGMENT}, run.keyHeads().prefixLengths());
             assertEquals(1, run.outliers());
         }

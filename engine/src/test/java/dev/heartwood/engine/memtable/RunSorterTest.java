@@ -17,6 +17,9 @@ class RunSorterTest {
     private final SplittableRandom random = new SplittableRandom(seed);
     private final KeyShapes shapes = new KeyShapes(random);
 
+    /** Those of other runs, and longer ones: what is in them must not matter. */
+    private final SortArrays arrays = new SortArrays();
+
     @Test
     void randomBytes() {
         check(i -> shapes.bytes(random.nextInt(0, 24), 256));
@@ -64,12 +67,17 @@ class RunSorterTest {
 
     private void check(IntFunction<byte[]> keys) {
         try (LaneFixture lane = new LaneFixture()) {
+            for (int i = 0; i < 4; i++) {
+                arrays.giveBack(random.longs(2 * COUNT + i).toArray());
+            }
             long[] records = new long[COUNT];
             for (int i = 0; i < COUNT; i++) {
                 records[i] = lane.append(keys.apply(i), random.nextInt(500));
             }
             for (KeyHeads making : makings(records)) {
-                checkSorted(RunSorter.sort(records.clone(), COUNT, making), records, making);
+                SortedRun run = RunSorter.sort(records.clone(), COUNT, making, arrays);
+                checkSorted(run, records, making);
+                run.giveBack(arrays);
             }
         } catch (Throwable e) {
             throw new AssertionError("rerun with -Dtest=RunSorterTest -Dmemtable.seed=" + seed, e);

@@ -37,7 +37,7 @@ class SortedRunTest {
             for (int i = 0; i < COUNT; i++) {
                 records[i] = lane.append(shape.apply(i), random.nextInt(500));
             }
-            SortedRun all = RunSorter.sort(records.clone(), COUNT, KeyHeads.WHOLE);
+            SortedRun all = RunSorter.sort(records.clone(), COUNT, KeyHeads.WHOLE, new SortArrays());
             for (int p = 0; p < MAKINGS; p++) {
                 KeyHeads making = shapes.making(records);
                 checkSearches(lane, all.with(making), shape);
@@ -67,8 +67,8 @@ class SortedRunTest {
     /** A merge of two halves is the sorted whole. */
     private void checkMerged(long[] records, SortedRun all, KeyHeads making) {
         int half = random.nextInt(COUNT + 1);
-        SortedRun younger = RunSorter.sort(Arrays.copyOf(records, half), half, making);
-        SortedRun older = RunSorter.sort(Arrays.copyOfRange(records, half, COUNT), COUNT - half, making);
+        SortedRun younger = RunSorter.sort(Arrays.copyOf(records, half), half, making, new SortArrays());
+        SortedRun older = RunSorter.sort(Arrays.copyOfRange(records, half, COUNT), COUNT - half, making, new SortArrays());
         SortedRun merged = SortedRun.merge(older, younger);
         assertEquals(COUNT, merged.count());
         for (int i = 0; i < COUNT; i++) {

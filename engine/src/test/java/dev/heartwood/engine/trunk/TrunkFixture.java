@@ -10,6 +10,7 @@ import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -47,7 +48,7 @@ final class TrunkFixture implements AutoCloseable {
     private final MergeOperator operator;
     private final MemtablePacker packer;
     private final long scratch = pool.allocate(SCRATCH_BYTES);
-    private Memtable memtable = new Memtable(pool, 1, 1, 8 << 20);
+    private Memtable memtable = new Memtable(pool, new SortArrays(), 1, 1, 8 << 20);
     private long generation = 1;
 
     /** An empty trunk. */
@@ -114,7 +115,7 @@ final class TrunkFixture implements AutoCloseable {
         packer.pack(memtable, generation);
         memtable.release();
         generation++;
-        memtable = new Memtable(pool, generation, 1, 8 << 20);
+        memtable = new Memtable(pool, new SortArrays(), generation, 1, 8 << 20);
     }
 
     /** Plans, does and installs one merge; returns whether there was one. */
