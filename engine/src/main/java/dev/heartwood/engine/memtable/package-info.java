@@ -17,12 +17,13 @@
  *   <li>An insert with a reservation succeeds, also when the pool is empty: a record and its overflow node lie in reserved
  *       arena bytes.
  *   <li>The records of an open batch are the last in their lane.
- *   <li>A sorted run and a view are immutable. A view has the whole of a batch or nothing of it.
+ *   <li>A sorted run and a view are immutable, until {@code Memtable.release} gives the arrays of the last view to other memtables. A
+ *       view has the whole of a batch or nothing of it.
  *   <li>Memory that readers can reach is given back only by {@code Memtable.release}: chunks, also replaced index tables.
  * </ol>
  *
  * <p>Locks, in the order they may be taken: the caller's lane; {@code OrderedViews.lock}, or {@code Partition.growing}, then the
- * monitor of {@code HashIndex}, then {@code PoolBlocks.lock}. The spin lock of a {@code Partition} is the innermost: under it
+ * monitor of {@code HashIndex}, then {@code PoolBlocks.lock} or the monitor of {@code SortArrays}. The spin lock of a {@code Partition} is the innermost: under it
  * nothing else is taken and nothing blocks.
  *
  * <p>Shared fields are listed, with how they are accessed, in {@code Lane}, {@code Partition} and {@code OrderedViews}.
