@@ -57,8 +57,11 @@ final class LogLane extends LaneFields {
      * appends            acquire    release, owner only  -
      * segment, isUsed,   -          -                    the log's structure lock; the owner reads them without it
      * isSpareWanted,
+     * index, isFitted,
+     * isFilled,
+     * segmentBytesNext,
      * bytesFinished,
-     * segmentBytesNext
+     * bytesBefore
      * all others         plain      plain                the caller's ownership of the lane
      */
     /** What a writer brings into memory at a time, so that it does not take long. */
@@ -174,16 +177,17 @@ final class LogLane extends LaneFields {
         return Math.min(Math.max(growth * segment.place.bytes(), segmentBytesNext), bytesMax);
     }
 
-    /** A generation ends: fits the segments to what it took, if it did not fit into one or has not used a quarter of one. */
+    /**
+     * A generation ends: fits the segments to what it took, if it did not fit into one or has not used a quarter of one. A lane that took
+     * nothing needs no spare.
+     */
     void fitSegments(LogOptions options) {
         long bytes = bytesAppended() - bytesBefore;
         bytesBefore += bytes;
-        if (bytes == 0) {
-            return;
-        }
-        isFitted = true;
         long end = LogLayout.HEADER_BYTES + bytes;
-        isFilled = end > segmentBytesNext / 2;
+        isFitted |= bytes > 0;
+        isFilled = bytes > 0 && end > segmentBytesNext / 2;
+        isSpareWanted = isFilled;
         if (end > segmentBytesNext) {
             segmentBytesNext = Math.min(LogLayout.align(end + end / 8, PageLayout.PAGE_BYTES), options.segmentBytesMax());
         } else if (end < segmentBytesNext / 4) {
@@ -208,13 +212,17 @@ final class LogLane extends LaneFields {
         return used;
     }
 
-    /** The size of segments that suits what every lane begins its next generation with. */
-    static long segmentBytesWanted(LogLane[] lanes) {
-        long bytes = 0;
+    /** Which segments suit lanes as the first of their next generations. */
+    static SegmentSizes sizesWanted(LogLane[] lanes, LogOptions options) {
+        long least = options.segmentBytesMax();
+        long most = options.segmentBytesMin();
+        boolean isFitted = false;
         for (LogLane lane : lanes) {
-            bytes = Math.max(bytes, lane.segmentBytesNext);
+            least = Math.min(least, lane.isUsed ? lane.segmentBytesNext : least);
+            most = Math.max(most, lane.segmentBytesNext);
+            isFitted |= lane.isFitted;
         }
-        return bytes;
+        return new SegmentSizes(Math.min(least, most), isFitted ? most : options.segmentBytesMax());
     }
 
     /** The size of segments that suits every lane that wants a spare. */

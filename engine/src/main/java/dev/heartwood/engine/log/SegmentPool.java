@@ -44,14 +44,14 @@ final class SegmentPool {
      * @throws NoSpaceException when there is none and none can be made
      */
     Mapped take(long bytes, long bytesMin) {
-        Mapped mapped = takeReady(bytesMin);
+        Mapped mapped = takeReady(bytes, bytesMin);
         if (mapped != null) {
             return mapped;
         }
         try {
             return make(bytes, bytesMin);
         } catch (NoSpaceException e) {
-            LogScan.Spare smaller = takeIdle(bytesMin);
+            LogScan.Spare smaller = takeIdle(bytesMin, bytesMin);
             if (smaller != null) {
                 return map(smaller);
             }
@@ -80,27 +80,31 @@ final class SegmentPool {
         return count;
     }
 
-    private synchronized Mapped takeReady(long bytesMin) {
-        for (int i = 0; i < ready.size(); i++) {
-            if (ready.get(i).place().bytes() >= bytesMin) {
-                return ready.remove(i);
-            }
+    /** One of at least {@code bytes} if there is one, else any of at least {@code bytesMin}; null when there is none. */
+    private synchronized Mapped takeReady(long bytes, long bytesMin) {
+        int found = -1;
+        for (int i = ready.size() - 1; i >= 0; i--) {
+            long bytesHere = ready.get(i).place().bytes();
+            found = bytesHere >= bytes || found < 0 && bytesHere >= bytesMin ? i : found;
         }
-        return null;
+        return found < 0 ? null : ready.remove(found);
     }
 
-    private synchronized LogScan.Spare takeIdle(long bytesMin) {
-        for (int i = idle.size() - 1; i >= 0; i--) {
-            if (idle.get(i).bytes() >= Math.max(bytesMin, 4L * LogLayout.HEADER_BYTES / 2)) {
-                return idle.remove(i);
-            }
+    /** As {@link #takeReady} of the used files, the one that came last. */
+    private synchronized LogScan.Spare takeIdle(long bytes, long bytesMin) {
+        long least = Math.max(bytesMin, LogOptions.SEGMENT_BYTES_LEAST);
+        int found = -1;
+        for (int i = 0; i < idle.size(); i++) {
+            long bytesHere = idle.get(i).bytes();
+            boolean isBetter = bytesHere >= bytes || found < 0 || idle.get(found).bytes() < bytes;
+            found = bytesHere >= least && isBetter ? i : found;
         }
-        return null;
+        return found < 0 ? null : idle.remove(found);
     }
 
     /** Maps a used file of about {@code bytes}, or a new one. */
     private Mapped make(long bytes, long bytesMin) {
-        LogScan.Spare used = takeIdle(Math.max(bytesMin, bytes / 2));
+        LogScan.Spare used = takeIdle(bytes, Math.max(bytesMin, bytes / 2));
         if (used != null) {
             return map(used);
         }
@@ -138,9 +142,9 @@ final class SegmentPool {
 
     /**
      * Takes files whose contents are no longer needed, to use them again or to delete them. As much is kept as came last, at least one
-     * of about {@code bytesWanted}: what was let go of for one checkpoint will be written again until the next.
+     * of a size that is {@code wanted}: what was let go of for one checkpoint will be written again until the next.
      */
-    void recycle(List<LogScan.Spare> spares, long bytesWanted) {
+    void recycle(List<LogScan.Spare> spares, SegmentSizes wanted) {
         long bytes = 0;
         for (LogScan.Spare spare : spares) {
             bytes += spare.bytes();
@@ -149,14 +153,13 @@ final class SegmentPool {
             bytesKept = bytes;
         }
         for (LogScan.Spare spare : spares) {
-            keepOrDelete(spare, bytesWanted);
+            keepOrDelete(spare, wanted);
         }
     }
 
-    private void keepOrDelete(LogScan.Spare spare, long bytesWanted) {
+    private void keepOrDelete(LogScan.Spare spare, SegmentSizes wanted) {
         synchronized (this) {
-            long most = Math.min(2 * bytesWanted, options.segmentBytesMax());
-            boolean fits = spare.bytes() <= most && spare.bytes() >= bytesWanted / 2;
+            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax());
             if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
                 idle.add(spare);
                 return;
@@ -174,22 +177,22 @@ final class SegmentPool {
     }
 
     /** Deletes all that is kept but for one file. */
-    void returnSpace(long bytesWanted) {
+    void returnSpace(SegmentSizes wanted) {
         synchronized (this) {
             bytesKept = 0;
         }
-        trim(bytesWanted);
+        trim(wanted);
     }
 
     /** Deletes what is beyond the pool's size, or too small; see {@link #recycle}. */
-    void trim(long bytesWanted) {
+    void trim(SegmentSizes wanted) {
         List<LogScan.Spare> all;
         synchronized (this) {
             all = new ArrayList<>(idle);
             idle.clear();
         }
         for (LogScan.Spare spare : all) {
-            keepOrDelete(spare, bytesWanted);
+            keepOrDelete(spare, wanted);
         }
     }
 

@@ -193,7 +193,7 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
-        pool.trim(segmentBytesWanted());
+        pool.trim(sizesWanted());
         stateLosses();
     }
 
@@ -414,12 +414,12 @@ public final class WriteAheadLog implements AutoCloseable {
         for (LogSegment segment : released) {
             segment.release();
         }
-        pool.recycle(released.stream().map(segment -> segment.place).toList(), segmentBytesWanted());
+        pool.recycle(released.stream().map(segment -> segment.place).toList(), sizesWanted());
     }
 
     /** Deletes the files that are kept to be used again, but for one. */
     public void returnFreeSpace() {
-        pool.returnSpace(segmentBytesWanted());
+        pool.returnSpace(sizesWanted());
     }
 
     /**
@@ -574,10 +574,10 @@ public final class WriteAheadLog implements AutoCloseable {
         lane.limit = 0;
     }
 
-    private long segmentBytesWanted() {
+    private SegmentSizes sizesWanted() {
         structure.lock();
         try {
-            return LogLane.segmentBytesWanted(lanes);
+            return LogLane.sizesWanted(lanes, options);
         } finally {
             structure.unlock();
         }

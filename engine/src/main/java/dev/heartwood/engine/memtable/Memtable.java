@@ -272,7 +272,7 @@ public final class Memtable {
     /** Gives all memory back to the pool. Nobody uses the memtable, its cursors or addresses from it any more. Idempotent. */
     public void release() {
         sealed = true;
-        views.release();
         blocks.release();
+        views.release();
     }
 }

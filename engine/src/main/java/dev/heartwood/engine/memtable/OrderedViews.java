@@ -102,10 +102,14 @@ final class OrderedViews {
     void release() {
         lock.lock();
         try {
-            for (SortedRun run : view.runs()) {
+            // First: what is given back once must not be found here again.
+            SortedRun[] runs = view.runs();
+            view = emptyView();
+            for (SortedRun run : runs) {
                 run.giveBack(arrays);
             }
-            view = emptyView();
+            arrays.giveBack(gathered);
+            gathered = null;
         } finally {
             lock.unlock();
         }
@@ -246,7 +250,9 @@ final class OrderedViews {
             count -= run.count();
         }
         if (count > gathered.length) {
-            gathered = arrays.take(Math.toIntExact(count));
+            long[] larger = arrays.take(Math.toIntExact(count));
+            arrays.giveBack(gathered);
+            gathered = larger;
         }
     }
 

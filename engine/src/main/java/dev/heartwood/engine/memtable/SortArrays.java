@@ -17,10 +17,10 @@ public final class SortArrays {
     private static final int LENGTH_MIN = 1 << 12;
 
     /** An array is longer than what it is taken for by at most this factor, so that none is held for little. */
-    private static final int LENGTH_FACTOR_MAX = 4;
+    private static final int LENGTH_FACTOR_MAX = 2;
 
     // Guarded by this.
-    private final List<SoftReference<long[]>> kept = new ArrayList<>();
+    private final List<SoftReference<long[]>> kept = new ArrayList<>(KEPT_MAX);
 
     /** An array of at least {@code count} numbers, whatever they are. */
     long[] take(int count) {
@@ -62,6 +62,10 @@ public final class SortArrays {
         if (kept.size() == KEPT_MAX) {
             kept.removeFirst();
         }
-        kept.add(new SoftReference<>(array));
+        try {
+            kept.add(new SoftReference<>(array));
+        } catch (OutOfMemoryError heapIsFull) {
+            // Whoever gives back frees memory: that must not fail, and there is nothing to spare for keeping.
+        }
     }
 }

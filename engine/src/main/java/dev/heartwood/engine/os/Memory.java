@@ -256,8 +256,8 @@ public final class Memory {
     public static long touchLines(long address, long length) {
         assert MemoryRegions.contains(address, length);
         long end = address + Math.min(length, TOUCHED_MAX);
-        long touched = 0;
-        for (long line = address; line < end; line += CACHE_LINE_BYTES) {
+        long touched = length == 0 ? 0 : getByte(address);
+        for (long line = (address & -CACHE_LINE_BYTES) + CACHE_LINE_BYTES; line < end; line += CACHE_LINE_BYTES) {
             touched += getByte(line);
         }
         return touched;

@@ -17,9 +17,8 @@ import java.util.PriorityQueue;
 final class SpaceReclaim {
     /*
      * Estimates are made anew when the heap's nodes are used up or enough of them for the target have been merged, and else when so many
-     * entries were packed that they could have made up a part of what may be redundant, and that the tree would be beyond the target if each
-     * of them superseded another. Slices of maplets are kept from one to the next, so that a maplet is read once, a few pages of it, when
-     * it is new.
+     * entries were packed that they could have made up a part of what may be redundant. Slices of maplets are kept from one to the next, so
+     * that a maplet is read once, a few pages of it, when it is new.
      *
      * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
      * snapshot made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it.
@@ -46,7 +45,7 @@ final class SpaceReclaim {
     private static final double FLUSHED_SHARE_MIN = 0.25;
 
     /** Entries in the sample of a tree, and of an average leaf, about. */
-    private static final long SAMPLED_MIN = 8192;
+    private static final long SAMPLED_MIN = 4096;
 
     private static final long SAMPLED_OF_LEAF = 128;
 
@@ -120,14 +119,7 @@ final class SpaceReclaim {
             return false;
         }
         long added = trunk.events().entriesAdded() - addedThen;
-        return again || targetChanged || added > 0 && added >= unseenShare() * entriesThen;
-    }
-
-    /** The part of the entries then that may be packed before the next estimate. */
-    private double unseenShare() {
-        double share = UNSEEN_SHARE * Math.min(1, target - 1);
-        double liveShare = spaceAmplification == 0 ? 0 : 1 / spaceAmplification;
-        return Math.max(share, liveShare - 1 / goal());
+        return again || targetChanged || added > 0 && added >= UNSEEN_SHARE * Math.min(1, target - 1) * entriesThen;
     }
 
     private void estimate() {

@@ -269,6 +269,53 @@ class WriteAheadLogTest {
         other.discard();
     }
 
+    @Test
+    void aLaneThatIsNoLongerUsedWantsNothing() {
+        CrashStorage other = new CrashStorage("boot");
+        try (WriteAheadLog lanes = WriteAheadLog.create(other, STORE_ID, 2, new LogOptions(16 << 10, 4 << 20))) {
+            for (int generation = 1; generation <= 4; generation++) {
+                lanes.rotate(generation);
+                for (int i = 0; i < 3_000; i++) {
+                    tester.append(lanes, i & 1, put(generation, sequence++, "x".repeat(500)));
+                }
+                lanes.prepareSpare();
+                lanes.release(generation - 1);
+            }
+            for (int generation = 5; generation <= 20; generation++) {
+                lanes.rotate(generation);
+                for (int i = 0; i < 50; i++) {
+                    tester.append(lanes, 0, put(generation, sequence++, "x".repeat(500)));
+                }
+                lanes.release(generation - 1);
+                lanes.prepareSpare();
+            }
+            // Those that are live, ready and kept: of what the little takes.
+            assertTrue(lanes.bytesOnDevice() < 512 << 10, lanes.bytesOnDevice() + " bytes for 30 KB a generation");
+        }
+        other.discard();
+    }
+
+    /** Until a generation has ended nothing is known of what the next takes. */
+    @Test
+    void filesThatAnEarlierLifeLeftAreUsedAgainWhateverTheirSize() {
+        CrashStorage other = new CrashStorage("boot");
+        LogOptions options = new LogOptions(16 << 10, 4 << 20);
+        try (WriteAheadLog earlier = WriteAheadLog.create(other, STORE_ID, 1, options)) {
+            writeGenerations(earlier, 1, 8);
+            earlier.rotate(9);
+            earlier.release(8);
+        }
+        Set<String> left = Set.copyOf(other.files.keySet());
+        try (LogTester sink = new LogTester();
+                WriteAheadLog later = WriteAheadLog.open(other, STORE_ID, 1, options, 8)) {
+            later.replay(sink);
+            later.rotate(10);
+            assertTrue(other.files.keySet().containsAll(left), left + " became " + other.files.keySet());
+            assertTrue(left.stream().filter(name -> name.endsWith(".seg")).count() > 1, left.toString());
+        }
+        other.discard();
+    }
+
     /** What follows a segment of one long record is sized after it, and halved when little of it is used. */
     @Test
     void segmentsOfOddSizesHaveWholePagesWhenTheyBecomeSmaller() {

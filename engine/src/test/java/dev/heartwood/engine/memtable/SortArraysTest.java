@@ -12,8 +12,11 @@ import dev.heartwood.engine.os.MemoryPool;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -91,6 +94,10 @@ class SortArraysTest {
             assertInOrder(late, RECORDS + RECORDS / 4);
             open.memtable.release();
             open.memtable.release();
+            Set<long[]> taken = Collections.newSetFromMap(new IdentityHashMap<>());
+            for (int i = 0; i < 20; i++) {
+                assertTrue(taken.add(arrays.take(RECORDS)), "given back twice");
+            }
         }
     }
 

@@ -160,33 +160,6 @@ class SpaceReclaimTest {
         }
     }
 
-    /** New keys alone: what is new could not bring the tree beyond its target before a good tenth of it is. */
-    @Test
-    void aTreeIsLookedAtOnlyWhenItCouldBeBeyondItsTarget() {
-        int keys = 20_000;
-        int step = keys / 20;
-        try (TrunkFixture tree = RedundancyEstimateTest.tree(TrunkPolicies.SIZE_TIERED, keys, keys, i -> 0)) {
-            tree.settle(Urge.SETTLING);
-            SpaceReclaim space = new SpaceReclaim(tree.storage, tree.trunk);
-            space.target(TARGET);
-            assertNull(space.plan());
-            assertEquals(1, space.spaceAmplification(), 0.01, RERUN);
-            List<Long> read = new ArrayList<>();
-            for (int added = 1; added <= 3; added++) {
-                for (int i = 0; i < step; i++) {
-                    tree.put(String.format("%08d", keys * added + i), "v".repeat(40));
-                }
-                tree.pack();
-                long before = space.pagesRead();
-                assertNull(space.plan());
-                read.add(space.pagesRead() - before);
-            }
-            assertEquals(List.of(0L, 0L), read.subList(0, 2), RERUN);
-            assertTrue(read.getLast() > 0, read + RERUN);
-            tree.releaseAll();
-        }
-    }
-
     /** While snapshots see every version, merges free nothing: nodes are merged a few times and then left alone. */
     @Test
     void aNodeThatGivesNothingIsNotMergedForEver() {
