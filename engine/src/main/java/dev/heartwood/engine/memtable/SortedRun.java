@@ -8,9 +8,6 @@ import dev.heartwood.engine.os.Memory;
  * record.
  */
 final class SortedRun {
-    private static final int TOUCHED_LINE_BYTES = 64;
-    private static final int TOUCHED_LINES_MAX = 4;
-
     private final long[] heads;
     private final long[] records;
     private final int count;
@@ -162,7 +159,7 @@ final class SortedRun {
     }
 
     /**
-     * Reads one word in each of the first cache lines of the records from {@code from} up to {@code to}. The loads depend on
+     * Reads from each of the first cache lines of the records from {@code from} up to {@code to}. The loads depend on
      * nothing, so their misses overlap. The sum is for the caller to keep, lest the loads be optimised away.
      */
     long touch(int from, int to) {
@@ -172,12 +169,7 @@ final class SortedRun {
             sum += Records.meta(records[i]);
         }
         for (int i = from; i < end; i++) {
-            long record = records[i];
-            long last = record + Math.min(Records.bytes(Records.meta(record)), TOUCHED_LINES_MAX * TOUCHED_LINE_BYTES) - 8;
-            for (long line = record + TOUCHED_LINE_BYTES; line < last; line += TOUCHED_LINE_BYTES) {
-                sum += Memory.getLong(line);
-            }
-            sum += Memory.getLong(last);
+            sum += Memory.touchLines(records[i], Records.bytes(Records.meta(records[i])));
         }
         return sum;
     }

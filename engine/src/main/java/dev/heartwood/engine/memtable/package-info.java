@@ -23,8 +23,8 @@
  * </ol>
  *
  * <p>Locks, in the order they may be taken: the caller's lane; {@code OrderedViews.lock}, or {@code Partition.growing}, then the
- * monitor of {@code HashIndex}, then {@code PoolBlocks.lock} or the monitor of {@code SortArrays}. The spin lock of a {@code Partition} is the innermost: under it
- * nothing else is taken and nothing blocks.
+ * monitor of {@code HashIndex}, then {@code PoolBlocks.lock} or the monitor of {@code SortArrays}. The spin lock of a {@code
+ * Partition} is the innermost: under it nothing else is taken and nothing blocks.
  *
  * <p>Shared fields are listed, with how they are accessed, in {@code Lane}, {@code Partition} and {@code OrderedViews}.
  *
