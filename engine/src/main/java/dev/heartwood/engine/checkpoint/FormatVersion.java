@@ -18,10 +18,16 @@ public enum FormatVersion {
      * The last value of a leaf may go on in the next leaf. A store of an older version becomes one of version 3 when it is opened; its leaves
      * are as they were.
      */
-    V3(3);
+    V3(3),
+
+    /**
+     * A superblock names the pages of the root's image as ranges, so that it has room for those of the largest root. A store of an older version
+     * becomes one of version 4 when it is opened.
+     */
+    V4(4);
 
     /** The version that is written. */
-    public static final FormatVersion CURRENT = V3;
+    public static final FormatVersion CURRENT = V4;
 
     private final int number;
 

@@ -41,9 +41,11 @@ public record Superblock(
     byte[] encode() {
         ImageWriter image = new ImageWriter();
         image.putInt(format).putLong(storeId).putLong(number).putLong(generation).putLong(sequence).putLong(nextId);
-        image.putLong(rootGeneration).putVarint(rootPages.length);
-        for (long page : rootPages) {
-            image.putVarint(page);
+        image.putLong(rootGeneration);
+        if (format < FormatVersion.V4.number()) {
+            encodePages(rootPages, image);
+        } else {
+            PageRanges.encode(rootPages, image);
         }
         image.putString(options);
         return image.toBytes();
@@ -61,6 +63,24 @@ public record Superblock(
         }
     }
 
+    /** The pages of a root one by one, as versions before the fourth have them. */
+    private static void encodePages(long[] pages, ImageWriter image) {
+        image.putVarint(pages.length);
+        for (long page : pages) {
+            image.putVarint(page);
+        }
+    }
+
+    /** Reads {@link #encodePages} back. */
+    private static long[] decodePages(ImageReader image) {
+        long[] pages = new long[image.getCount()];
+        for (int i = 0; i < pages.length; i++) {
+            pages[i] = image.getVarint();
+            requireCount("root page", pages[i]);
+        }
+        return pages;
+    }
+
     /** Reads {@link #encode} back; throws {@link MalformedImageException} on anything else. */
     static Superblock decode(byte[] bytes) {
         ImageReader image = new ImageReader(bytes);
@@ -71,11 +91,7 @@ public record Superblock(
         long sequence = image.getLong();
         long nextId = image.getLong();
         long rootGeneration = image.getLong();
-        long[] rootPages = new long[image.getCount()];
-        for (int i = 0; i < rootPages.length; i++) {
-            rootPages[i] = image.getVarint();
-            requireCount("root page", rootPages[i]);
-        }
+        long[] rootPages = format < FormatVersion.V4.number() ? decodePages(image) : PageRanges.decode(image);
         requireCount("number", number);
         requireCount("generation", generation);
         requireCount("sequence", sequence);

@@ -2,6 +2,7 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.extent.Purpose;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
@@ -41,8 +42,15 @@ final class NodePages {
         this.storage = storage;
     }
 
-    /** Writes an image to fresh pages; the pages carry {@code generation}. */
+    /**
+     * Writes an image to fresh pages; the pages carry {@code generation}.
+     *
+     * @throws TooLargeException when it could not be read back
+     */
     synchronized NodePlace write(byte[] image, long generation) {
+        if (image.length > IMAGE_BYTES_MAX) {
+            throw new TooLargeException("trunk node", image.length, IMAGE_BYTES_MAX);
+        }
         int count = Math.max(1, (image.length + PART_BYTES - 1) / PART_BYTES);
         long[] pages = new long[count];
         int taken = 0;

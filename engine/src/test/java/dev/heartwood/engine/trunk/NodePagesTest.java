@@ -2,8 +2,10 @@ package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -47,6 +49,18 @@ class NodePagesTest {
                 assertArrayEquals(image(length), pages.read(place.pages(), 9));
                 place.release();
             }
+            tree.trunk.close();
+        }
+    }
+
+    /** What could not be read back is not written. */
+    @Test
+    void anImageThatIsTooLongIsRefused() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            NodePages pages = new NodePages(tree.storage);
+            byte[] image = new byte[NodePages.IMAGE_BYTES_MAX + 1];
+            assertThrows(TooLargeException.class, () -> pages.write(image, 1));
+            assertEquals(0, pages.extentCount());
             tree.trunk.close();
         }
     }
