@@ -32,6 +32,7 @@ public final class CachedFile implements AutoCloseable {
     private final DirtyQueue.FileDirt dirt = new DirtyQueue.FileDirt();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile Consumer<CorruptionException> whenDamaged = damage -> {};
+    private volatile Consumer<Throwable> whenUnwritable = failure -> {};
 
     CachedFile(PageCache cache, BlockDevice device, long storeId, int slot) {
         this.cache = cache;
@@ -261,6 +262,16 @@ public final class CachedFile implements AutoCloseable {
     /** Sets what is told of every damaged page that is met; it is called by whoever meets it, and must be quick. */
     public void onDamage(Consumer<CorruptionException> action) {
         whenDamaged = action;
+    }
+
+    /** Sets what is told of the first failure to write, by whoever meets it, holding a lock of the cache: it must be quick. */
+    public void onWriteFailure(Consumer<Throwable> action) {
+        whenUnwritable = action;
+    }
+
+    /** Tells of the first failure to write. */
+    void unwritable(Throwable failure) {
+        whenUnwritable.accept(failure);
     }
 
     /** Returns when the page at an address, just read, is the one expected. */

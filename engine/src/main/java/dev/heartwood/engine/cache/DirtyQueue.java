@@ -176,6 +176,7 @@ final class DirtyQueue {
         try {
             if (file.dirt().failure == null) {
                 file.dirt().failure = failure;
+                file.unwritable(failure);
             }
         } finally {
             lock.unlock();

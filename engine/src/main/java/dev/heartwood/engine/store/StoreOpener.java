@@ -208,6 +208,7 @@ final class StoreOpener {
         LiveSnapshots live = new LiveSnapshots();
         Lanes lanes = new Lanes(environment.laneCount());
         FailStop failStop = new FailStop();
+        storage.file().onWriteFailure(failStop::fail);
         WriteAheadLog log = openLog(found, lanes.count(), failStop);
         opened.push(log);
         // A compaction filter drops records when it likes; unless it says otherwise, a reader must not find them afterwards.

@@ -1,0 +1,70 @@
+package dev.heartwood.crash;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.PreviousFailureException;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
+import dev.heartwood.testkit.OperationKind;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.SteppedEnvironment;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+/** A page that was to be written in the background could not be: whoever writes next is told, and not the one who waits for a checkpoint. */
+class WriteBackFailureTest {
+    private static final long SEED = 3;
+    private static final int PUTS_MAX = 20_000;
+    private static final byte[] VALUE = new byte[1000];
+    private static final int NTH_MAX = 200;
+
+    private static final StoreOptions OPTIONS = StoreOptions.builder()
+            .memory(ByteSize.mib(16))
+            .memtable(ByteSize.kib(64))
+            .checkpointDistance(1000)
+            .build();
+
+    private static byte[] key(int i) {
+        return ByteBuffer.allocate(8).putInt(i * 0x9E3779B9).putInt(i).array();
+    }
+
+    @Test
+    void theNextWriteIsRefused() {
+        for (long nth = 1; nth < NTH_MAX; nth += 1 + nth / 2) {
+            refused(nth);
+        }
+    }
+
+    private static void refused(long nth) {
+        SimulatedMachine machine = new SimulatedMachine(SEED);
+        try (SteppedEnvironment environment =
+                new SteppedEnvironment(SEED, EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(), machine::storage)) {
+            KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS);
+            machine.faults().fail(OperationKind.WRITE, nth, Errno.EIO, Duration.ONCE);
+            int puts = 0;
+            while (machine.faults().injected() == 0 && puts < PUTS_MAX) {
+                store.put(key(puts), VALUE);
+                puts++;
+                environment.step();
+            }
+            assertTrue(puts < PUTS_MAX, "nothing was written " + nth + " times");
+            byte[] next = key(puts);
+            assertThrows(PreviousFailureException.class, () -> store.put(next, VALUE), () -> "after write " + nth);
+            assertThrows(PreviousFailureException.class, () -> store.delete(next));
+            assertThrows(PreviousFailureException.class, store::sync);
+            assertThrows(PreviousFailureException.class, store::checkpoint);
+            assertArrayEquals(VALUE, store.get(key(0)));
+        } catch (StoreException closing) {
+            assertInstanceOf(PreviousFailureException.class, closing);
+        }
+    }
+}
