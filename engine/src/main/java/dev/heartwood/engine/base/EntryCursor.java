@@ -31,6 +31,9 @@ public interface EntryCursor extends AutoCloseable {
         return false;
     }
 
+    /** Says that another key than {@link #seekAhead} announced may come next. */
+    default void forgetAhead() {}
+
     /** Moves on; only when {@link #valid}. */
     void next();
 

@@ -246,6 +246,11 @@ public final class BranchCursor implements LargeValueCursor {
     }
 
     @Override
+    public void forgetAhead() {
+        leafAhead = UNKNOWN;
+    }
+
+    @Override
     public void seekBefore(long key, int length) {
         int target = ranges.beginningBefore(key, length);
         if (target < 0) {

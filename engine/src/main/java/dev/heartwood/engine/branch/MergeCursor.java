@@ -89,10 +89,18 @@ public final class MergeCursor implements LargeValueCursor {
     public void seek(long key, int length) {
         // All sources read at once what they need, instead of one after the other.
         reads = 0;
-        for (int i = 0; i < count && count > 1; i++) {
-            reads += sources[i].seekAhead(key, length) ? 1 : 0;
+        try {
+            for (int i = 0; i < count && count > 1; i++) {
+                reads += sources[i].seekAhead(key, length) ? 1 : 0;
+            }
+            seekSources(key, length);
+        } catch (RuntimeException | Error e) {
+            // Those that were not reached must not take it for the place of the next key.
+            for (EntryCursor source : sources) {
+                source.forgetAhead();
+            }
+            throw e;
         }
-        seekSources(key, length);
     }
 
     /** As {@link #seek}, one source after the other. */

@@ -1,11 +1,15 @@
 package dev.heartwood.engine.branch;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CacheStats;
+import dev.heartwood.engine.os.Memory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,6 +93,112 @@ class ScanReadAheadTest {
             byte[] from = key(leaf * RECORDS_PER_LEAF);
             assertTrue(cursor.seekAhead(fixture.key(from), from.length));
             assertTrue(pagesRead() - before <= 2, pagesRead() - before + " pages");
+        }
+    }
+
+    /** The leaf that was found for a key stayed with the runs that were not reached, and was where the next key was looked for. */
+    @Test
+    void whatASeekThatFailedHadFoundIsForgotten() {
+        for (int next : new int[] {100, 10_000, 10_001, 19_999}) {
+            try (MergeCursor merge = new MergeCursor(new FailingOnce(branch), BranchCursor.cached(branch, Span.ALL))) {
+                byte[] first = key(10_000);
+                assertThrows(IllegalStateException.class, () -> merge.seek(fixture.key(first), first.length));
+                byte[] second = key(next);
+                merge.seekInTurn(fixture.key(second), second.length);
+                for (int source = 0; source < 2; source++) {
+                    assertArrayEquals(second, Memory.bytes(merge.keyAddress(), merge.keyLength()));
+                    merge.next();
+                }
+            }
+        }
+    }
+
+    /** Walks a branch, but for its first seek, which fails. */
+    private static final class FailingOnce implements EntryCursor {
+        private final BranchCursor entries;
+        private boolean failed;
+
+        FailingOnce(Branch branch) {
+            entries = BranchCursor.cached(branch, Span.ALL);
+        }
+
+        @Override
+        public void seek(long key, int length) {
+            if (!failed) {
+                failed = true;
+                throw new IllegalStateException("planted");
+            }
+            entries.seek(key, length);
+        }
+
+        @Override
+        public boolean valid() {
+            return entries.valid();
+        }
+
+        @Override
+        public void seekFirst() {
+            entries.seekFirst();
+        }
+
+        @Override
+        public void seekLast() {
+            entries.seekLast();
+        }
+
+        @Override
+        public void seekBefore(long key, int length) {
+            entries.seekBefore(key, length);
+        }
+
+        @Override
+        public void next() {
+            entries.next();
+        }
+
+        @Override
+        public void previous() {
+            entries.previous();
+        }
+
+        @Override
+        public long keyAddress() {
+            return entries.keyAddress();
+        }
+
+        @Override
+        public int keyLength() {
+            return entries.keyLength();
+        }
+
+        @Override
+        public long sequence() {
+            return entries.sequence();
+        }
+
+        @Override
+        public byte kind() {
+            return entries.kind();
+        }
+
+        @Override
+        public long valueAddress() {
+            return entries.valueAddress();
+        }
+
+        @Override
+        public int valueLength() {
+            return entries.valueLength();
+        }
+
+        @Override
+        public void copyValue(byte[] to) {
+            entries.copyValue(to);
+        }
+
+        @Override
+        public void close() {
+            entries.close();
         }
     }
 
