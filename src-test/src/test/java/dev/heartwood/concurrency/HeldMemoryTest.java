@@ -2,6 +2,7 @@ package dev.heartwood.concurrency;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -19,11 +20,19 @@ import dev.heartwood.testkit.TestDirectory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Snapshots that nobody closes hold all memory of memtables: a write fails by name instead of waiting for ever. */
 class HeldMemoryTest {
     private static final int VALUE_BYTES = 10_000;
+
+    private static final byte[] SMALL = {1};
+    private static final int WRITERS = 4;
+
+    /** Snapshots of about two memtables. */
+    private static final int SNAPSHOTS_CLOSED_IN_TURN = 80;
 
     private final StoreOptions options = StoreOptions.builder()
             .memory(EnvironmentOptions.MEMORY_MIN)
@@ -130,6 +139,71 @@ class HeldMemoryTest {
                 }
             }
             stores.forEach(store -> expect(store, 50));
+        }
+    }
+
+    /** A record takes more in a memtable than in the log: such a batch was tried for ever beside other writers, and sealed what they wrote. */
+    @Test
+    void aBatchThatFitsIntoNoMemtableIsRefusedAtOnce() {
+        try (TestDirectory directory = new TestDirectory("held");
+                KeyValueStore store = Heartwood.open(directory.path(), options)) {
+            store.put(key(0), value(0));
+            assertThrows(InsufficientMemoryException.class, () -> deleteAll(store, 40_000));
+            assertEquals(0, store.stats().memtablesSealed());
+            expect(store, 1);
+            deleteAll(store, 10_000);
+            assertNull(store.get(key(0)));
+        }
+    }
+
+    private static void deleteAll(KeyValueStore store, int count) {
+        try (WriteBatch batch = store.newBatch()) {
+            for (int i = 0; i < count; i++) {
+                batch.delete(key(i));
+            }
+            store.write(batch);
+        }
+    }
+
+    /** Half of the memory is held, in pieces; what is left is enough for small writes, so that the memtable is never empty. */
+    @Test
+    void aLargeBatchIsRefusedByNameAlsoBesideAWriter() throws InterruptedException {
+        List<Snapshot> snapshots = new ArrayList<>();
+        AtomicBoolean stop = new AtomicBoolean();
+        try (TestDirectory directory = new TestDirectory("held");
+                KeyValueStore store = Heartwood.open(directory.path(), options)) {
+            int written = writeUntilRefused(store, snapshots);
+            for (int i = 0; i < snapshots.size(); i++) {
+                if (i % SNAPSHOTS_CLOSED_IN_TURN < SNAPSHOTS_CLOSED_IN_TURN / 2) {
+                    snapshots.get(i).close();
+                }
+            }
+            CountDownLatch writes = new CountDownLatch(WRITERS);
+            List<Thread> writers = new ArrayList<>();
+            for (int w = 0; w < WRITERS; w++) {
+                writers.add(Thread.ofPlatform().start(() -> {
+                    store.put(key(written), SMALL);
+                    writes.countDown();
+                    while (!stop.get()) {
+                        store.put(key(written), SMALL);
+                    }
+                }));
+            }
+            writes.await();
+            try {
+                assertThrows(InsufficientMemoryException.class, () -> deleteAll(store, 20_000));
+                for (Thread writer : writers) {
+                    assertTrue(writer.isAlive());
+                }
+            } finally {
+                stop.set(true);
+                for (Thread writer : writers) {
+                    writer.join();
+                }
+                snapshots.forEach(Snapshot::close);
+            }
+            expect(store, written);
+            assertArrayEquals(SMALL, store.get(key(written)));
         }
     }
 }

@@ -93,6 +93,11 @@ public final class Memtable {
                 && (count < INDEX_RESERVE_COUNT_MIN || index.reserve(count));
     }
 
+    /** The block of the pool that {@code count} entries, written as a whole, with {@code bytes} of keys and values together take at least. */
+    public static long blockBytes(int count, long bytes) {
+        return MemoryPool.blockBytes(Records.bytesMax(bytes, count) + Records.CELL_BYTES + Lane.CHUNK_HEADER_BYTES);
+    }
+
     private boolean isOpen() {
         return !sealed && !index.exhausted();
     }

@@ -404,11 +404,16 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
-            public void checkFits(long bytes) {
+            public void checkFits(long bytes, long blockBytes) {
                 long most = plan.memtablesBytes() / 4;
                 if (bytes > most) {
                     throw new InsufficientMemoryException("a write of " + bytes + " bytes needs more than the "
                             + new ByteSize(most) + " that a memory of " + options.memory() + " has for one");
+                }
+                long largest = Long.highestOneBit(memtablePool.capacity());
+                if (blockBytes > largest) {
+                    throw new InsufficientMemoryException("a write of so many entries, of " + bytes + " bytes, takes more than the "
+                            + new ByteSize(largest) + " that a memory of " + options.memory() + " has in one piece");
                 }
             }
 

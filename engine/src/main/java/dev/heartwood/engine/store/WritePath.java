@@ -25,6 +25,12 @@ final class WritePath {
     /** Sealed memtables that may wait for the packer. */
     private static final int SEALED_MAX = 3;
 
+    /**
+     * So many memtables in a row may refuse a write that takes most of one: while others write, none of them is ever found empty, by which
+     * it would be told that there is no memory to wait for.
+     */
+    private static final int LARGE_REFUSALS_MAX = 1000;
+
     /** How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. */
     private static final long ROOM_POLL_NANOS = 500_000;
 
@@ -117,7 +123,7 @@ final class WritePath {
                 finish(operation, (long) keyLength + valueLength, durability, due);
                 return;
             }
-            search = search == null ? new RoomSearch((long) keyLength + valueLength) : search;
+            search = search == null ? new RoomSearch(1, (long) keyLength + valueLength, (long) keyLength + valueLength) : search;
             search.makeRoom(operation, active);
         }
     }
@@ -166,7 +172,7 @@ final class WritePath {
                 finish(operation, batch.userBytes(), durability, due);
                 return;
             }
-            search = search == null ? new RoomSearch(batch.payloadLength()) : search;
+            search = search == null ? new RoomSearch(batch.count(), batch.userBytes(), batch.payloadLength()) : search;
             search.makeRoom(operation, active);
         }
     }
@@ -215,13 +221,17 @@ final class WritePath {
     /** What one write does until a memtable has room for it. One thread. */
     private final class RoomSearch implements Runnable {
         private final long bytes;
+        private final boolean isLarge;
         private Generation full;
+        private int refusals;
         /** Nothing was under way that gives memory back, and all that had been given back was there before the last attempt. */
         private boolean isLastAttempt;
 
-        RoomSearch(long bytes) {
+        RoomSearch(int count, long userBytes, long bytes) {
+            long blockBytes = Memtable.blockBytes(count, userBytes);
             this.bytes = bytes;
-            memtables.checkFits(bytes);
+            this.isLarge = blockBytes > memtables.memtableBytes() / 2;
+            memtables.checkFits(bytes, blockBytes);
         }
 
         /**
@@ -239,6 +249,10 @@ final class WritePath {
             long started = clock.nanoTime();
             if (rotate(full)) {
                 isLastAttempt = false;
+                refusals++;
+                if (isLarge && refusals > LARGE_REFUSALS_MAX) {
+                    throw noMemory();
+                }
             } else if (!isStarved(full)) {
                 isLastAttempt = false;
                 awaitRoom(full);
@@ -246,10 +260,14 @@ final class WritePath {
                 epochs.awaitReclaimed();
                 isLastAttempt = true;
             } else {
-                throw new InsufficientMemoryException("no memory for a write of " + bytes
-                        + " bytes: snapshots and cursors hold that of memtables; close some, or raise the memory option");
+                throw noMemory();
             }
             throttle.stalled(clock.nanoTime() - started);
+        }
+
+        private InsufficientMemoryException noMemory() {
+            return new InsufficientMemoryException("no memory for a write of " + bytes
+                    + " bytes: snapshots and cursors hold that of memtables; close some, or raise the memory option");
         }
     }
 
@@ -404,8 +422,12 @@ final class WritePath {
         /** The size of a full one. */
         long memtableBytes();
 
-        /** Refuses what no memtable could ever hold, with {@link InsufficientMemoryException}. */
-        void checkFits(long bytes);
+        /**
+         * Refuses what no memtable could ever hold, with {@link InsufficientMemoryException}.
+         *
+         * @param blockBytes what it takes of a memtable's memory in one piece
+         */
+        void checkFits(long bytes, long blockBytes);
 
         /** Asks whoever holds most memory to seal. */
         void relieve();
