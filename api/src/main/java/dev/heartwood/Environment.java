@@ -31,7 +31,7 @@ public interface Environment extends AutoCloseable {
 
     /**
      * Closes every store still open in this environment, then gives the memory back. Idempotent. Afterwards {@link #open} throws
-     * {@link ClosedException}.
+     * {@link ClosedException}, and so does one that is under way, whose end this call waits for.
      *
      * @throws StoreException the first that closing a store threw; the others are closed and the memory is given back all the same
      */

@@ -29,7 +29,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
@@ -72,10 +72,12 @@ public final class EngineEnvironment implements Environment {
     private final Operations operations;
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final Set<EngineStore> stores = new LinkedHashSet<>();
+    private final Condition opened = lifecycle.newCondition();
     // Written under lifecycle, read without.
     private volatile int openStores;
-    /** Stores that are being opened, whose logs are replayed into memtables. */
-    private final AtomicInteger openings = new AtomicInteger();
+    /** Stores that are being opened, whose logs are replayed into memtables. Written under lifecycle, read without. */
+    private volatile int openings;
+
     private boolean closed;
 
     private EngineEnvironment(
@@ -159,20 +161,53 @@ public final class EngineEnvironment implements Environment {
     private EngineStore open(Path directory, StoreOptions storeOptions, Runnable afterClose) {
         Objects.requireNonNull(directory, "directory");
         Objects.requireNonNull(storeOptions, "options");
-        requireOpen();
-        Storage files = storage(directory, storeOptions);
-        EngineStore store;
-        openings.getAndIncrement();
+        beginOpening();
         try {
-            store = new StoreOpener(this, files, storeOptions, afterClose).open();
+            Storage files = storage(directory, storeOptions);
+            EngineStore store = new StoreOpener(this, files, storeOptions, afterClose).open();
             if (add(store)) {
                 return store;
             }
+            store.close();
+            throw new ClosedException("the environment");
         } finally {
-            openings.getAndDecrement();
+            endOpening();
         }
-        store.close();
-        throw new ClosedException("the environment");
+    }
+
+    /** Has whoever closes the environment wait; refused when it is closed. */
+    private void beginOpening() {
+        lifecycle.lock();
+        try {
+            if (closed) {
+                throw new ClosedException("the environment");
+            }
+            openings++;
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    private void endOpening() {
+        lifecycle.lock();
+        try {
+            openings--;
+            opened.signalAll();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /** Waits until no store is being opened; none may begin to. Until then its log is replayed into the memory of all. */
+    private void awaitOpenings() {
+        lifecycle.lock();
+        try {
+            while (openings > 0) {
+                opened.awaitUninterruptibly();
+            }
+        } finally {
+            lifecycle.unlock();
+        }
     }
 
     /** Counts an open store in, unless the environment is closed. */
@@ -192,17 +227,6 @@ public final class EngineEnvironment implements Environment {
     /** The files of a directory, as a store with these options reads and writes them. */
     Storage storage(Path directory, StoreOptions storeOptions) {
         return storages.apply(directory, storeOptions);
-    }
-
-    private void requireOpen() {
-        lifecycle.lock();
-        try {
-            if (closed) {
-                throw new ClosedException("the environment");
-            }
-        } finally {
-            lifecycle.unlock();
-        }
     }
 
     /** Forgets a store that has closed. */
@@ -271,6 +295,7 @@ public final class EngineEnvironment implements Environment {
                 }
             }
         }
+        awaitOpenings();
         workers.close();
         awaitCalls();
         while (epochs.reclaim()) {
@@ -340,7 +365,7 @@ public final class EngineEnvironment implements Environment {
 
         @Override
         public boolean isReplaying() {
-            return openings.get() > 0;
+            return openings > 0;
         }
     }
 
@@ -424,7 +449,7 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public boolean isMemoryComing() {
-                return openings.get() > 0 || loan.isLent() || stores().stream().anyMatch(EngineStore::isMemoryComing);
+                return openings > 0 || loan.isLent() || stores().stream().anyMatch(EngineStore::isMemoryComing);
             }
         };
     }
