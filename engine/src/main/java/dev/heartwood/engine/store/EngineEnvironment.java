@@ -78,6 +78,7 @@ public final class EngineEnvironment implements Environment {
     /** Stores that are being opened, whose logs are replayed into memtables. Written under lifecycle, read without. */
     private volatile int openings;
 
+    private final Closing closing;
     private boolean closed;
 
     private EngineEnvironment(
@@ -103,6 +104,17 @@ public final class EngineEnvironment implements Environment {
         this.loan = new MemtableLoan(
                 memtablePool, records, epochs, workers, plan.memtableBytes(), new AllStores());
         cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
+        this.closing = new Closing(
+                workers::close,
+                this::awaitCalls,
+                this::reclaimAll,
+                operations::close,
+                cache::close,
+                records::close,
+                cachePool::close,
+                foregroundPool::close,
+                mergePool::close,
+                memtablePool::close);
     }
 
     /** Opens a pool of each size, or none. */
@@ -274,42 +286,33 @@ public final class EngineEnvironment implements Environment {
 
     @Override
     public void close() {
+        EngineStore[] open;
         lifecycle.lock();
         try {
             if (closed) {
                 return;
             }
+            open = stores.toArray(EngineStore[]::new);
             closed = true;
         } finally {
             lifecycle.unlock();
         }
-        RuntimeException failure = null;
-        for (EngineStore store : stores()) {
+        Throwable failure = null;
+        for (EngineStore store : open) {
             try {
                 store.close();
-            } catch (RuntimeException e) {
-                if (failure == null) {
-                    failure = e;
-                } else {
-                    failure.addSuppressed(e);
-                }
+            } catch (RuntimeException | Error e) {
+                failure = Closing.join(failure, e);
             }
         }
         awaitOpenings();
-        workers.close();
-        awaitCalls();
+        Closing.throwIfAny(Closing.join(failure, closing.run()));
+    }
+
+    /** Runs what was deferred until calls end; none is under way. */
+    private void reclaimAll() {
         while (epochs.reclaim()) {
             Thread.yield();
-        }
-        operations.close();
-        cache.close();
-        records.close();
-        cachePool.close();
-        foregroundPool.close();
-        mergePool.close();
-        memtablePool.close();
-        if (failure != null) {
-            throw failure;
         }
     }
 

@@ -52,6 +52,7 @@ final class EngineStore implements KeyValueStore {
     private final OpenViews open = new OpenViews();
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final LongCalls longCalls = new LongCalls();
+    private final Closing closing;
     private volatile boolean closed;
 
     EngineStore(StoreParts parts, EngineEnvironment environment, Runnable afterClose) {
@@ -63,6 +64,7 @@ final class EngineStore implements KeyValueStore {
         this.options = parts.options();
         this.form = KeyForm.of(options.keyOrder());
         this.reads = new PointReads(this, read, write, parts.live());
+        this.closing = parts.closing(this::closeViews);
     }
 
     /** Begins a call; refuses it when the store is closed. */
@@ -437,10 +439,13 @@ final class EngineStore implements KeyValueStore {
     }
 
     private static void release(Object holder, SnapshotState state) {
-        if (holder instanceof EngineCursor cursor) {
-            cursor.closeEntries();
+        try {
+            if (holder instanceof EngineCursor cursor) {
+                cursor.closeEntries();
+            }
+        } finally {
+            state.release();
         }
-        state.release();
     }
 
     private Operation enterWith(SnapshotState state) {
@@ -667,31 +672,17 @@ final class EngineStore implements KeyValueStore {
             closed = true;
             write.close();
             awaitCalls();
-            Throwable later = closeParts();
-            failure = failure == null ? later : failure;
+            failure = Closing.join(failure, closing.run());
+            environment.closed(this);
         } finally {
             lifecycle.unlock();
         }
         // Without the lock: closing the environment waits for calls, and those may wait for the lock.
-        afterClose.run();
-        switch (failure) {
-            case null -> {}
-            case Error error -> throw error;
-            default -> throw (RuntimeException) failure;
-        }
+        Closing.throwIfAny(Closing.join(failure, Closing.run(afterClose)));
     }
 
-    /** Lets everything go; returns what went wrong, after which the store is closed nevertheless. */
-    private Throwable closeParts() {
-        try {
-            open.closeAll(parts.files().directory().toString(), EngineStore::release);
-            parts.close();
-            return null;
-        } catch (RuntimeException | Error e) {
-            return e;
-        } finally {
-            environment.closed(this);
-        }
+    private void closeViews() {
+        open.closeAll(parts.files().directory().toString(), EngineStore::release);
     }
 
     /** Makes everything written durable, unless the store has failed; returns why it could not. */

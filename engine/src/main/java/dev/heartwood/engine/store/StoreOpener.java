@@ -77,10 +77,7 @@ final class StoreOpener {
                 try {
                     opened.pop().close();
                 } catch (Throwable closing) {
-                    // The JVM may throw one and the same OutOfMemoryError twice. Whatever fails, the rest is closed.
-                    if (closing != e) {
-                        e.addSuppressed(closing);
-                    }
+                    Closing.join(e, closing);
                 }
             }
             throw e;

@@ -37,33 +37,28 @@ record StoreParts(
         Operations operations,
         Epochs epochs) {
 
-    /** Closes everything but what the environment owns; no call is inside any more. */
-    void close() {
-        try {
-            tuner.close();
-            scrubber.close();
-            background.close();
-            storage.close();
-            checkpointer.close();
-            for (Generation generation : generations.newestFirst()) {
-                generation.release();
-            }
-            log.close();
-        } finally {
-            closeFiles();
-        }
+    /**
+     * What closes everything but what the environment owns, when no call is inside any more. Whatever else goes wrong, the files are
+     * closed: with them open the store could not be opened again.
+     */
+    Closing closing(Runnable before) {
+        return new Closing(
+                before,
+                tuner::close,
+                scrubber::close,
+                background::close,
+                storage::close,
+                checkpointer::close,
+                this::releaseMemtables,
+                log::close,
+                storage.file()::close,
+                storage.device()::close,
+                files::close);
     }
 
-    /** Whatever else went wrong: with them open the store could not be opened again. */
-    private void closeFiles() {
-        try {
-            storage.file().close();
-        } finally {
-            try {
-                storage.device().close();
-            } finally {
-                files.close();
-            }
+    private void releaseMemtables() {
+        for (Generation generation : generations.newestFirst()) {
+            generation.release();
         }
     }
 

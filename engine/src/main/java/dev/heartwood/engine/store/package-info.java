@@ -26,6 +26,8 @@
  *   <li>What a store decides by itself goes through the same doors as what its user tunes ({@code Tuner}), and ends with the next tuning to
  *       a policy, the next opening, or a failure.
  *   <li>After a failed write or sync the store takes no more writes ({@code FailStop}).
+ *   <li>Whatever fails while a store or an environment closes, the rest of it is closed ({@code Closing}); the memory of all goes only when
+ *       no store is open or being opened, and no worker is left.
  * </ol>
  *
  * <p>Lock order: lifecycle, rotation, lanes (ascending), then nothing above {@code store}. Lanes are held for nanoseconds and

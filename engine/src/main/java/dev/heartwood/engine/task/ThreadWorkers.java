@@ -186,7 +186,9 @@ public final class ThreadWorkers implements Workers {
             lock.unlock();
         }
         boolean interrupted = false;
-        for (Thread thread : threads) {
+        // By number: a full Java heap that has no iterator must not keep anybody from being waited for.
+        for (int i = 0; i < threads.size(); i++) {
+            Thread thread = threads.get(i);
             while (thread.isAlive() && thread != Thread.currentThread()) {
                 try {
                     thread.join();

@@ -1,0 +1,63 @@
+package dev.heartwood.planted;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Environment;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.os.MemoryRegions;
+import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.testkit.SimulatedMachine;
+import java.nio.file.Path;
+
+/**
+ * An error that strikes once it is armed, and what is done meanwhile; runs in the engine that {@link PlantedErrorTest} has loaded, in
+ * which a method begins with {@link #strike}.
+ */
+public final class PlantedError {
+    private static final Path DIRECTORY = Path.of("store");
+    private static final EnvironmentOptions ENVIRONMENT =
+            EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+    private static final StoreOptions OPTIONS =
+            StoreOptions.builder().memtable(ByteSize.kib(64)).build();
+
+    private static boolean armed;
+
+    private PlantedError() {}
+
+    /** Throws, if it is armed, and is armed no more. */
+    public static synchronized void strike() {
+        if (armed) {
+            armed = false;
+            throw new InternalError("for a test");
+        }
+    }
+
+    private static synchronized void arm() {
+        armed = true;
+    }
+
+    /** Strikes while a store is closed; another opens with what that one held. */
+    public static final class WhileClosing implements Runnable {
+        private static final byte[] KEY = {1};
+
+        @Override
+        public void run() {
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1))) {
+                int regions = MemoryRegions.count();
+                KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
+                store.put(KEY, KEY);
+                arm();
+                assertThrows(InternalError.class, store::close);
+                assertEquals(regions, MemoryRegions.count());
+                try (KeyValueStore again = environment.open(DIRECTORY, OPTIONS)) {
+                    assertArrayEquals(KEY, again.get(KEY));
+                }
+            }
+        }
+    }
+}

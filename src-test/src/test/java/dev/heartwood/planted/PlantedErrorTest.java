@@ -1,0 +1,31 @@
+package dev.heartwood.planted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** An error, as of a full Java heap, at the beginning of a method; what was taken before is given back. */
+class PlantedErrorTest {
+    @ParameterizedTest
+    @ValueSource(strings = {"store.Tuner", "store.Scrubber", "store.Background", "trunk.TreeStorage", "checkpoint.Checkpointer"})
+    void whileAPartOfAStoreIsClosed(String className) throws ReflectiveOperationException {
+        strike(className, "close", PlantedError.WhileClosing.class);
+    }
+
+    private static void strike(String className, String method, Class<? extends Runnable> scenario)
+            throws ReflectiveOperationException {
+        PlantedEngine engine = new PlantedEngine(
+                List.of("dev.heartwood.engine." + className),
+                List.of(method),
+                planted -> Edits.atStart(planted, code -> code.invokestatic(
+                        ClassDesc.of(PlantedError.class.getName()), "strike", MethodTypeDesc.of(ConstantDescs.CD_void))));
+        Class<?> loaded = engine.loadClass(scenario.getName());
+        ((Runnable) loaded.getConstructor().newInstance()).run();
+        assertEquals(1, engine.places());
+    }
+}
