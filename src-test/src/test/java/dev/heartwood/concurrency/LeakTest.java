@@ -1,9 +1,14 @@
 package dev.heartwood.concurrency;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
+import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
@@ -23,12 +28,20 @@ import org.junit.jupiter.api.Test;
 
 /** Snapshots and cursors that nobody closed are named when the store closes, with the stack that opened them. */
 class LeakTest {
+    private static final byte[] KEY = {1};
+
     private final Logger logger = Logger.getLogger("dev.heartwood");
     private final List<LogRecord> records = new ArrayList<>();
+    /** What the handler throws; null for nothing. */
+    private IllegalStateException failure;
+
     private final Handler handler = new Handler() {
         @Override
         public void publish(LogRecord logged) {
             records.add(logged);
+            if (failure != null) {
+                throw failure;
+            }
         }
 
         @Override
@@ -89,6 +102,40 @@ class LeakTest {
             store.close();
             assertEquals(9, leaks().size());
             assertTrue(leaks().getLast().getMessage().contains("22 more"), leaks().getLast()::getMessage);
+        }
+    }
+
+    /** Its files stayed open, and so no other open of the directory could succeed. */
+    @Test
+    void aStoreClosesWhenItsLeaksCannotBeReported() {
+        try (TestDirectory directory = new TestDirectory("leaks")) {
+            KeyValueStore store = Heartwood.open(directory.path(), options);
+            store.put(KEY, KEY);
+            openAndForget(store);
+            failure = new IllegalStateException("for a test");
+            assertSame(failure, assertThrows(IllegalStateException.class, store::close));
+            assertEquals(1, leaks().size());
+            try (KeyValueStore again = Heartwood.open(directory.path(), options)) {
+                assertArrayEquals(KEY, again.get(KEY));
+            }
+        }
+    }
+
+    /** What they hold of the memory that all stores share is given back all the same. */
+    @Test
+    void leaksThatCannotBeReportedHoldNothing() {
+        StoreOptions small = options.toBuilder().memtable(ByteSize.kib(64)).build();
+        EnvironmentOptions memory = EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+        try (TestDirectory directory = new TestDirectory("leaks");
+                Environment environment = Heartwood.openEnvironment(memory)) {
+            KeyValueStore store = environment.open(directory.path(), small);
+            for (int i = 0; i < 10; i++) {
+                store.put(new byte[] {(byte) i}, new byte[40_000]);
+                store.snapshot();
+            }
+            failure = new IllegalStateException("for a test");
+            assertThrows(IllegalStateException.class, store::close);
+            assertEquals(0, environment.memoryStats().memtableBytes());
         }
     }
 

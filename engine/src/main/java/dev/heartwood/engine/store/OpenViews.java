@@ -52,21 +52,44 @@ final class OpenViews {
 
     /** Waits until no cursor makes a step any more; none may begin to, and none is opened. */
     void awaitSteps() {
-        for (Object holder : views.keySet()) {
-            while (holder instanceof EngineCursor cursor && cursor.isStepping()) {
-                LockSupport.parkNanos(POLL_NANOS);
-            }
+        while (isAnyStepping()) {
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 
-    /** Reports what is still open, and has {@code release} close it. */
+    private boolean isAnyStepping() {
+        try {
+            for (Object holder : views.keySet()) {
+                if (holder instanceof EngineCursor cursor && cursor.isStepping()) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (OutOfMemoryError full) {
+            return true; // for all that is known; nothing that a step uses may go
+        }
+    }
+
+    /** Has {@code release} close what is still open, and reports it; whatever that throws, all is closed. */
     void closeAll(String store, BiConsumer<Object, SnapshotState> release) {
+        Throwable failure = null;
+        for (Map.Entry<Object, View> entry : views.entrySet()) {
+            try {
+                release.accept(entry.getKey(), entry.getValue().state);
+            } catch (RuntimeException | Error e) {
+                failure = Closing.join(failure, e);
+            }
+        }
+        Closing.throwIfAny(Closing.join(failure, Closing.run(() -> report(store))));
+    }
+
+    /** A handler of the user's may throw from here. */
+    private void report(String store) {
         int leaks = 0;
         for (Map.Entry<Object, View> entry : views.entrySet()) {
             if (++leaks <= REPORTED_MAX) {
                 report(store, entry.getKey(), entry.getValue().where);
             }
-            release.accept(entry.getKey(), entry.getValue().state);
         }
         if (leaks > REPORTED_MAX) {
             LOGGER.log(
