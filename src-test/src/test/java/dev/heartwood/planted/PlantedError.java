@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
@@ -13,6 +14,7 @@ import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
+import java.util.function.Consumer;
 
 /**
  * An error that strikes once it is armed, and what is done meanwhile; runs in the engine that {@link PlantedErrorTest} has loaded, in
@@ -24,6 +26,10 @@ public final class PlantedError {
             EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
     private static final StoreOptions OPTIONS =
             StoreOptions.builder().memtable(ByteSize.kib(64)).build();
+
+    private static final byte[] KEY = {1};
+    /** Two of them do not fit into a memtable. */
+    private static final byte[] VALUE = new byte[40_000];
 
     private static boolean armed;
 
@@ -43,8 +49,6 @@ public final class PlantedError {
 
     /** Strikes while a store is closed; another opens with what that one held. */
     public static final class WhileClosing implements Runnable {
-        private static final byte[] KEY = {1};
-
         @Override
         public void run() {
             try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1))) {
@@ -58,6 +62,39 @@ public final class PlantedError {
                     assertArrayEquals(KEY, again.get(KEY));
                 }
             }
+        }
+    }
+
+    /** Strikes while snapshots are opened. */
+    public static final class WhileOpeningSnapshots implements Runnable {
+        @Override
+        public void run() {
+            openAgainAndAgain(KeyValueStore::snapshot);
+        }
+    }
+
+    /** Strikes while cursors are opened. */
+    public static final class WhileOpeningCursors implements Runnable {
+        @Override
+        public void run() {
+            openAgainAndAgain(KeyValueStore::cursor);
+        }
+    }
+
+    /** What was not opened holds no memtable: all of them together would take more than the memory there is. */
+    private static void openAgainAndAgain(Consumer<KeyValueStore> opening) {
+        try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1))) {
+            KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
+            long bytes = 0;
+            while (bytes < 2 * ENVIRONMENT.memory().bytes()) {
+                store.put(KEY, VALUE, Durability.NONE);
+                bytes += VALUE.length;
+                arm();
+                assertThrows(InternalError.class, () -> opening.accept(store));
+            }
+            assertEquals(0, store.stats().snapshots());
+            store.close();
+            assertEquals(0, environment.memoryStats().memtableBytes());
         }
     }
 }

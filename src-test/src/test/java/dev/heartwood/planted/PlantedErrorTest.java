@@ -7,6 +7,7 @@ import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An error, as of a full Java heap, at the beginning of a method; what was taken before is given back. */
@@ -15,6 +16,24 @@ class PlantedErrorTest {
     @ValueSource(strings = {"store.Tuner", "store.Scrubber", "store.Background", "trunk.TreeStorage", "checkpoint.Checkpointer"})
     void whileAPartOfAStoreIsClosed(String className) throws ReflectiveOperationException {
         strike(className, "close", PlantedError.WhileClosing.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "store.WritePath, drain",
+        "store.ReadPath, current",
+        "store.SnapshotState, <init>",
+        "store.EngineSnapshot, <init>",
+        "store.OpenViews, add"
+    })
+    void whileASnapshotIsOpened(String className, String method) throws ReflectiveOperationException {
+        strike(className, method, PlantedError.WhileOpeningSnapshots.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"store.SnapshotState, entries", "store.EngineCursor, <init>", "store.Background, scanned", "store.OpenViews, add"})
+    void whileACursorIsOpened(String className, String method) throws ReflectiveOperationException {
+        strike(className, method, PlantedError.WhileOpeningCursors.class);
     }
 
     private static void strike(String className, String method, Class<? extends Runnable> scenario)

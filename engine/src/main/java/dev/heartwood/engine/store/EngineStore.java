@@ -379,11 +379,17 @@ final class EngineStore implements KeyValueStore {
     @Override
     public Snapshot snapshot() {
         Operation operation = enter();
+        SnapshotState state = null;
         try {
-            SnapshotState state = SnapshotState.open(read, write, parts.live());
+            state = SnapshotState.open(read, write, parts.live());
             EngineSnapshot snapshot = new EngineSnapshot(this, state);
             open.add(snapshot, state);
             return snapshot;
+        } catch (RuntimeException | Error e) {
+            if (state != null) {
+                state.release();
+            }
+            throw e;
         } finally {
             operation.end();
         }
@@ -413,8 +419,8 @@ final class EngineStore implements KeyValueStore {
             }
             EngineCursor cursor =
                     new EngineCursor(this, state, (TreeCursor) state.entries(read), range);
-            open.add(cursor, state);
             parts.background().scanned();
+            open.add(cursor, state);
             return cursor;
         } catch (RuntimeException | Error e) {
             if (state != null) {

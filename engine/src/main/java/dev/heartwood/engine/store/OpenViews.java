@@ -38,11 +38,17 @@ final class OpenViews {
     private final Map<Object, View> views = new ConcurrentHashMap<>();
     private final AtomicInteger opened = new AtomicInteger();
 
-    /** Notes that a snapshot or cursor was opened. */
+    /** Notes that a snapshot or cursor was opened; it is not, when that throws. */
     void add(Object holder, SnapshotState state) {
         int number = opened.getAndIncrement();
         boolean looks = number >= 0 && number < FIRST || number % STRIDE == 0;
-        views.put(holder, new View(state, looks ? new OpenedHere(Thread.currentThread().getName()) : null));
+        View view = new View(state, looks ? new OpenedHere(Thread.currentThread().getName()) : null);
+        try {
+            views.put(holder, view);
+        } catch (Error full) {
+            views.remove(holder); // it may be there all the same, when a map that grows found no memory
+            throw full;
+        }
     }
 
     /** Notes that it was closed; false when the store has closed it already. */

@@ -16,11 +16,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class SnapshotState {
     private final LiveSnapshots live;
-    private final long sequence;
+    private final Long sequence;
     private final Sources sources;
     private final AtomicInteger references = new AtomicInteger(1);
 
-    private SnapshotState(LiveSnapshots live, long sequence, Sources sources) {
+    private SnapshotState(LiveSnapshots live, Long sequence, Sources sources) {
         this.live = live;
         this.sequence = sequence;
         this.sources = sources;
@@ -28,19 +28,32 @@ final class SnapshotState {
 
     /** Pins the current state; inside an epoch. */
     static SnapshotState open(ReadPath read, WritePath write, LiveSnapshots live) {
-        long sequence = live.open(write::lastSequence);
-        write.drain();
-        Sources current = read.current();
+        Long sequence = live.open(write::lastSequence);
+        try {
+            write.drain();
+            Sources sources = withoutPacked(read.current());
+            SnapshotState state = new SnapshotState(live, sequence, sources);
+            // Last, since from here on nothing can fail.
+            for (Generation generation : sources.newestFirst()) {
+                generation.retain();
+            }
+            sources.version().retain();
+            return state;
+        } catch (RuntimeException | Error e) {
+            live.close(sequence);
+            throw e;
+        }
+    }
+
+    /** Leaves out the memtables that the tree has already. */
+    private static Sources withoutPacked(Sources current) {
         List<Generation> kept = new ArrayList<>();
         for (Generation generation : current.newestFirst()) {
             if (generation.number() > current.version().generation()) {
-                generation.retain();
                 kept.add(generation);
             }
         }
-        current.version().retain();
-        return new SnapshotState(
-                live, sequence, new Sources(kept.toArray(Generation[]::new), current.version()));
+        return new Sources(kept.toArray(Generation[]::new), current.version());
     }
 
     long sequence() {
@@ -78,10 +91,11 @@ final class SnapshotState {
     void release() {
         if (references.decrementAndGet() == 0) {
             live.close(sequence);
-            sources.version().release();
             for (Generation generation : sources.newestFirst()) {
                 generation.release();
             }
+            // Last, since freeing what only the version reaches may fail.
+            sources.version().release();
         }
     }
 }
