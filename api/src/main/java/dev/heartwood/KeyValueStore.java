@@ -205,8 +205,8 @@ public interface KeyValueStore extends AutoCloseable {
     StoreOptions options();
 
     /**
-     * Makes everything written durable, as {@link #checkpoint()} does, and closes the store. Waits for running calls; snapshots and
-     * cursors that are open end with it. Idempotent.
+     * Makes everything written durable, as {@link #checkpoint()} does, and closes the store. Waits for running calls, and what they write
+     * is made durable too; snapshots and cursors that are open end with it. Idempotent.
      *
      * @throws StoreException when something written could not be made durable. The store is closed all the same, and what was
      *     logged is there when it is opened again

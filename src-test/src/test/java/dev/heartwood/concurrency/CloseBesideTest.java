@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.ClosedException;
+import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
@@ -92,6 +93,29 @@ class CloseBesideTest {
                         stop.release.countDown();
                     }
                 }));
+    }
+
+    /** The checkpoint of the closing had been sealed, and no log had the write. */
+    @Test
+    void whatIsWrittenWhileAStoreClosesIsKept() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine)) {
+            KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
+            store.put(VALUE, KEY, Durability.NONE);
+            Stop stop = new Stop(OperationKind.SYNC);
+            machine.faults().listen(stop);
+            Threads.run(List.of(store::close, () -> {
+                stop.reached.await();
+                try {
+                    store.put(KEY, VALUE, Durability.NONE);
+                } finally {
+                    stop.release.countDown();
+                }
+            }));
+            KeyValueStore again = environment.open(DIRECTORY, OPTIONS);
+            assertArrayEquals(KEY, again.get(VALUE));
+            assertArrayEquals(VALUE, again.get(KEY));
+        }
     }
 
     /** A machine with a store whose process was killed, so that it has a log to replay. */

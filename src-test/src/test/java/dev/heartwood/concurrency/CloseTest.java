@@ -1,5 +1,6 @@
 package dev.heartwood.concurrency;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -266,6 +267,42 @@ class CloseTest {
                 });
                 Threads.run(bodies);
                 Heartwood.open(directory.path(), options).close();
+            }
+        });
+    }
+
+    /** Also what was sealed and packed while the store closed. */
+    @Test
+    void whatWasAcknowledgedWithoutALogIsKept() {
+        Campaign.run(getClass(), 6, seed -> {
+            try (TestDirectory directory = new TestDirectory("unlogged")) {
+                KeyValueStore store = Heartwood.open(directory.path(), options);
+                AtomicInteger calls = new AtomicInteger();
+                int closeAfter = new SplittableRandom(seed).nextInt(5_000);
+                int writers = 2;
+                int[] written = new int[writers];
+                List<Threads.Body> bodies = new ArrayList<>();
+                for (int w = 0; w < writers; w++) {
+                    int writer = w;
+                    bodies.add(untilClosed(calls, i -> {
+                        store.put(key(writers * i + writer), new byte[i % 300], Durability.NONE);
+                        written[writer] = i + 1;
+                    }));
+                }
+                bodies.add(() -> {
+                    while (calls.get() < closeAfter) {
+                        Thread.onSpinWait();
+                    }
+                    store.close();
+                });
+                Threads.run(bodies);
+                try (KeyValueStore again = Heartwood.open(directory.path(), options)) {
+                    for (int w = 0; w < writers; w++) {
+                        for (int i = 0; i < written[w]; i++) {
+                            assertArrayEquals(new byte[i % 300], again.get(key(writers * i + w)));
+                        }
+                    }
+                }
             }
         });
     }

@@ -30,13 +30,15 @@ import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
  * A store: checks what it is given, copies it to native memory, and hands it to the write path or the read path. Thread-safe.
  *
- * <p>Closing: a flag is raised, and an epoch later no call is inside one; calls that waited outside of an epoch look at the flag
- * again, and those that work outside of one are waited for. Then cursors and snapshots that are still open are let go, and the parts close from the top down.
+ * <p>Closing: everything is made durable while calls go on. Then a flag is raised, and an epoch later no call is inside one; calls that
+ * waited outside of an epoch look at the flag again, and those that work outside of one are waited for. What was written meanwhile, maybe
+ * without a log, is made durable too. Then cursors and snapshots that are still open are let go, and the parts close from the top down.
  */
 final class EngineStore implements KeyValueStore {
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
@@ -489,7 +491,7 @@ final class EngineStore implements KeyValueStore {
     public void checkpoint() {
         Operation operation = enter();
         try {
-            operation.outsideEpoch(() -> whileOpen(this::checkpointNow));
+            operation.outsideEpoch(() -> whileOpen(() -> checkpointNow(write::seal)));
         } finally {
             operation.end();
         }
@@ -508,9 +510,9 @@ final class EngineStore implements KeyValueStore {
         }
     }
 
-    private void checkpointNow() {
+    private void checkpointNow(LongSupplier seal) {
         parts.failStop().check();
-        parts.background().awaitPacked(write.seal());
+        parts.background().awaitPacked(seal.getAsLong());
         runCheckpoint();
     }
 
@@ -674,10 +676,13 @@ final class EngineStore implements KeyValueStore {
                 return;
             }
             longCalls.close();
-            failure = makeDurable();
+            failure = makeDurable(write::seal);
             closed = true;
             write.close();
             awaitCalls();
+            if (failure == null && !parts.isDurable()) {
+                failure = makeDurable(write::sealLast);
+            }
             failure = Closing.join(failure, closing.run());
             environment.closed(this);
         } finally {
@@ -691,11 +696,11 @@ final class EngineStore implements KeyValueStore {
         open.closeAll(parts.files().directory().toString(), EngineStore::release);
     }
 
-    /** Makes everything written durable, unless the store has failed; returns why it could not. */
-    private Throwable makeDurable() {
+    /** Makes everything written durable that {@code seal} seals, unless the store has failed; returns why it could not. */
+    private Throwable makeDurable(LongSupplier seal) {
         try {
             if (!parts.failStop().isFailed()) {
-                checkpointNow();
+                checkpointNow(seal);
                 SessionMark.write(parts.files(), parts.checkpointer().durable());
                 parts.returnFreeSpace();
             }

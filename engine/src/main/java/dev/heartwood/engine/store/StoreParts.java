@@ -62,6 +62,13 @@ record StoreParts(
         }
     }
 
+    /** Whether the last checkpoint has everything that was written; nobody writes beside this call. */
+    boolean isDurable() {
+        return generations.active().memtable().entries() == 0
+                && generations.oldestSealed() == null
+                && trunk.version().generation() == checkpointer.durable().generation();
+    }
+
     /** Gives space back to the file system that is not used, if its owner wants that of the data file, and that of the log. */
     void returnFreeSpace() {
         storage.returnFreeSpace();

@@ -326,6 +326,21 @@ final class WritePath {
         }
     }
 
+    /** As {@link #seal} when nobody writes any more, for who closes the store: needs no room, and waits for none. */
+    long sealLast() {
+        rotation.lock();
+        try {
+            Generation active = generations.active();
+            if (active.memtable().entries() == 0) {
+                return active.number() - 1;
+            }
+            rotateNow(active);
+            return active.number();
+        } finally {
+            rotation.unlock();
+        }
+    }
+
     /** Seals the active memtable if that needs no waiting; for other stores that are short of memory. */
     void sealIfPossible() {
         rotation.lock();
