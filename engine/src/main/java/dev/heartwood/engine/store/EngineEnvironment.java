@@ -446,6 +446,11 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
+            public boolean isLarge(long blockBytes) {
+                return blockBytes > memtablePool.capacity() / 8;
+            }
+
+            @Override
             public void relieve() {
                 sealLargest();
             }

@@ -26,10 +26,10 @@ final class WritePath {
     private static final int SEALED_MAX = 3;
 
     /**
-     * So many memtables in a row may refuse a write that takes most of one: while others write, none of them is ever found empty, by which
-     * it would be told that there is no memory to wait for.
+     * So many memtables in a row may refuse a write that takes much of the memory of all: while others write, none of them is ever found
+     * empty, by which it would be told that there is no memory to wait for. Many more than such writes beside each other would take turns for.
      */
-    private static final int LARGE_REFUSALS_MAX = 1000;
+    private static final int LARGE_REFUSALS_MAX = 4000;
 
     /** How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. */
     private static final long ROOM_POLL_NANOS = 500_000;
@@ -230,7 +230,7 @@ final class WritePath {
         RoomSearch(int count, long userBytes, long bytes) {
             long blockBytes = Memtable.blockBytes(count, userBytes);
             this.bytes = bytes;
-            this.isLarge = blockBytes > memtables.memtableBytes() / 2;
+            this.isLarge = memtables.isLarge(blockBytes);
             memtables.checkFits(bytes, blockBytes);
         }
 
@@ -443,6 +443,9 @@ final class WritePath {
          * @param blockBytes what it takes of a memtable's memory in one piece
          */
         void checkFits(long bytes, long blockBytes);
+
+        /** Whether a piece of the memtables' memory is so large that others may leave none free. */
+        boolean isLarge(long blockBytes);
 
         /** Asks whoever holds most memory to seal. */
         void relieve();
