@@ -186,10 +186,14 @@ final class WritePath {
     }
 
     private void requireWritable() {
+        requireOpen();
+        failStop.check();
+    }
+
+    private void requireOpen() {
         if (closed) {
             throw new ClosedException("the store");
         }
-        failStop.check();
     }
 
     private void finish(Operation operation, long bytes, Durability durability, boolean due) {
@@ -280,6 +284,8 @@ final class WritePath {
     private boolean rotate(Generation full) {
         rotation.lock();
         try {
+            // Who comes from outside of its epoch is not waited for: the log may be closing.
+            requireOpen();
             if (generations.active() != full) {
                 return true;
             }
@@ -369,9 +375,7 @@ final class WritePath {
             epochs.reclaim();
             if (generations.active() == full) {
                 failStop.check();
-                if (closed) {
-                    throw new ClosedException("the store");
-                }
+                requireOpen();
                 awaitSignal();
             }
         } finally {
@@ -405,7 +409,7 @@ final class WritePath {
         }
     }
 
-    /** Lets no writer wait any more. */
+    /** Lets no writer wait any more, and no memtable be sealed; returns when nobody is about to seal one. */
     void close() {
         closed = true;
         signalRoom();
