@@ -4,5 +4,6 @@
  *
  * <p>A fault is an edit of one method's code, made while the class is loaded by {@link
  * dev.heartwood.planted.PlantedEngine}; nothing in the engine knows of it. An edit that finds no place is a failure of its own.
+ * Other edits only let a test act in the middle of a method.
  */
 package dev.heartwood.planted;

@@ -133,12 +133,26 @@ final class Background {
 
     /** Has the sealed memtables packed, if nobody does so already. */
     void packSoon() {
-        if (!closing && generations.oldestSealed() != null && packing.compareAndSet(false, true)) {
+        if (!closing && generations.oldestSealed() != null && announce(packing)) {
             if (!submit(Priority.SEAL, packTask)) {
                 packing.set(false);
                 signal();
             }
         }
+    }
+
+    /** Sets the flag of a task that is to be submitted; returns false when it was set already, or the store is closing. */
+    private boolean announce(AtomicBoolean underWay) {
+        if (!underWay.compareAndSet(false, true)) {
+            return false;
+        }
+        if (closing) {
+            // Whoever closes looks at the flag after it has said so: it waits for this task, or this one sees it.
+            underWay.set(false);
+            signal();
+            return false;
+        }
+        return true;
     }
 
     /** Whether memory of a sealed memtable is about to be given back. */
@@ -342,13 +356,7 @@ final class Background {
 
     /** Has a checkpoint made, if none is under way. */
     void checkpointSoon() {
-        if (!closing && !failStop.isFailed() && checkpointing.compareAndSet(false, true)) {
-            if (closing) {
-                // Whoever closes looks at the flag after it has said so: it waits for this one, or this one sees it.
-                checkpointing.set(false);
-                signal();
-                return;
-            }
+        if (!closing && !failStop.isFailed() && announce(checkpointing)) {
             if (!submit(Priority.CHECKPOINT, checkpointTask)) {
                 checkpointing.set(false);
                 signal();
