@@ -29,6 +29,11 @@ final class SegmentPool {
     private final ReentrantLock directorySync = new ReentrantLock();
     private boolean directoryChanged = true;
 
+    /** How many make a segment ready now; nobody begins to once it is closed. */
+    private int preparing;
+
+    private boolean closed;
+
     /** {@code windowBytes} says how much of a new mapping is in memory. */
     SegmentPool(Storage storage, LogOptions options, LongSupplier windowBytes, LogScan scan) {
         this.storage = storage;
@@ -62,17 +67,29 @@ final class SegmentPool {
         }
     }
 
-    /** Makes sure that {@code count} segments of about {@code bytes} are ready. */
+    /** Makes sure that {@code count} segments of about {@code bytes} are ready, unless the pool closes; may run beside closing. */
     void prepare(int count, long bytes) {
-        while (readyCount(bytes / 2) < count) {
-            Mapped mapped = make(bytes, LogOptions.SEGMENT_BYTES_LEAST);
-            synchronized (this) {
-                ready.add(mapped);
+        while (beginPreparing(count, bytes / 2)) {
+            try {
+                giveBack(make(bytes, LogOptions.SEGMENT_BYTES_LEAST));
+            } finally {
+                endPreparing();
             }
         }
     }
 
-    private synchronized int readyCount(long bytes) {
+    private synchronized boolean beginPreparing(int count, long bytes) {
+        boolean begins = !closed && readyCount(bytes) < count;
+        preparing += begins ? 1 : 0;
+        return begins;
+    }
+
+    private synchronized void endPreparing() {
+        preparing--;
+        notifyAll();
+    }
+
+    private int readyCount(long bytes) {
         int count = 0;
         for (Mapped mapped : ready) {
             count += mapped.place().bytes() >= bytes ? 1 : 0;
@@ -222,10 +239,27 @@ final class SegmentPool {
         return bytes;
     }
 
+    /** Waits for whoever makes a segment ready: until then the storage is in use, and what is made would stay mapped. */
     synchronized void close() {
+        closed = true;
+        awaitPreparing();
         for (Mapped mapped : ready) {
             mapped.file().close();
         }
         ready.clear();
+    }
+
+    private synchronized void awaitPreparing() {
+        boolean interrupted = false;
+        while (preparing > 0) {
+            try {
+                wait();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

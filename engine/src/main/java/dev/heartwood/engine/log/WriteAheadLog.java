@@ -425,6 +425,7 @@ public final class WriteAheadLog implements AutoCloseable {
     /**
      * Does in the background what appends would otherwise wait for: makes the next segments ready, and unmaps finished ones.
      * Called by a worker whenever the hook given to {@link #whenSpareIsWanted} has run; at most one thread at a time gains.
+     * Closing waits for it.
      */
     public void prepareSpare() {
         List<LogSegment> finished = new ArrayList<>();
@@ -449,9 +450,6 @@ public final class WriteAheadLog implements AutoCloseable {
             segment.unmap();
         }
         pool.prepare(Math.min(wanted, READY_MAX), bytes);
-        if (closed) {
-            pool.close();
-        }
     }
 
     /** Sets what to run when a segment was begun or half of it is used: something quick that gets {@link #prepareSpare} called soon. */
@@ -601,7 +599,11 @@ public final class WriteAheadLog implements AutoCloseable {
                 markDurable();
             }
         } finally {
-            unmapAll();
+            try {
+                unmapAll();
+            } finally {
+                pool.close();
+            }
         }
     }
 
@@ -634,6 +636,5 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             structure.unlock();
         }
-        pool.close();
     }
 }

@@ -48,6 +48,9 @@ final class CrashStorage implements Storage {
     /** What the next question for the address of a mapping ends in, once. */
     Error addressFailure;
 
+    /** Run before a file is mapped for writing, without the lock. */
+    volatile Runnable beforeMapping = () -> {};
+
     int syncs;
     int openMappings;
     /** All that were ever made for writing. */
@@ -176,7 +179,12 @@ final class CrashStorage implements Storage {
     }
 
     @Override
-    public synchronized MappedFile openMapped(String name, long length, long window) {
+    public MappedFile openMapped(String name, long length, long window) {
+        beforeMapping.run();
+        return map(name, length, window);
+    }
+
+    private synchronized MappedFile map(String name, long length, long window) {
         File file = files.get(name);
         if (file == null || file.durable.length != length) {
             long used = 0;

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -225,6 +226,59 @@ class LogConcurrencyTest {
             assertTrue(e.getCause() instanceof StoreIoException);
             log.close();
             assertEquals(0, storage.openMappings);
+        }
+    }
+
+    /**
+     * A worker that made segments ready went on when the log had been closed: it opened files in a directory that was closed, too, and
+     * left mapped what it had made before another was refused.
+     */
+    @Test
+    void closingWaitsForASegmentThatIsMadeReady() throws InterruptedException {
+        CrashStorage storage = new CrashStorage("boot");
+        WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
+        log.rotate(1);
+        AtomicLong sequence = new AtomicLong(1);
+        for (int lane = 0; lane < 2; lane++) {
+            Writer writer = new Writer(lane);
+            for (int n = 0; n < 40; n++) {
+                writer.append(log, sequence, n);
+            }
+            writer.close();
+        }
+        CountDownLatch maps = new CountDownLatch(1);
+        CountDownLatch mayMap = new CountDownLatch(1);
+        storage.beforeMapping = () -> {
+            storage.beforeMapping = () -> {
+                throw new StoreIoException(24, "EMFILE", "open", "the second", -1);
+            };
+            maps.countDown();
+            await(mayMap);
+        };
+        int mappings = storage.mappingsMade;
+        Thread worker = new Thread(log::prepareSpare);
+        worker.start();
+        maps.await();
+        Thread closer = new Thread(log::close);
+        closer.start();
+        while (closer.isAlive() && closer.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        boolean waited = closer.isAlive();
+        mayMap.countDown();
+        worker.join();
+        closer.join();
+        assertEquals(1, storage.mappingsMade - mappings);
+        assertEquals(0, storage.openMappings);
+        assertTrue(waited, "closed while a segment was made ready");
+        storage.discard();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
         }
     }
 }
