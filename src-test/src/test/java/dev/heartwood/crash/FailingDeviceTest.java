@@ -1,16 +1,20 @@
 package dev.heartwood.crash;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.Durability;
+import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreTuning;
 import dev.heartwood.testkit.Campaign;
@@ -20,8 +24,11 @@ import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.History.Moment;
 import dev.heartwood.testkit.OperationKind;
+import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.SteppedEnvironment;
+import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,6 +40,14 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class FailingDeviceTest {
     private static final int STEPS = 500;
+    private static final byte[] VALUE = new byte[1000];
+
+    /** What is written stays in the log. */
+    private static final StoreOptions LARGE_MEMTABLE = StoreOptions.builder()
+            .memory(EnvironmentOptions.MEMORY_MIN)
+            .memtable(ByteSize.mib(1))
+            .checkpointDistance(1000)
+            .build();
 
     @ParameterizedTest
     @EnumSource(
@@ -106,6 +121,50 @@ class FailingDeviceTest {
                 assertTrue(store.contains("fill000000".getBytes()));
             }
         });
+    }
+
+    /** Other than a sync that fails, it leaves nothing in doubt. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Errno.class,
+            names = {"EMFILE", "ENFILE", "ENOMEM"})
+    void aSegmentThatCannotBeOpenedToBeSyncedFailsThatSyncAlone(Errno errno) {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        try (SteppedEnvironment environment = stepped(machine);
+                KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, LARGE_MEMTABLE)) {
+            int written = 0;
+            while (written < STEPS) {
+                store.put(key(written++), VALUE, Durability.BUFFERED);
+                environment.finish();
+            }
+            machine.faults().fail(OperationKind.MAP_EXISTING, 1, errno, Duration.ONCE);
+            byte[] refusedKey = key(written++);
+            StoreIoException refused =
+                    assertThrows(StoreIoException.class, () -> store.put(refusedKey, VALUE, Durability.SYNC));
+            assertEquals(errno.name(), refused.errnoName());
+            checkAll(machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)), 0);
+            store.put(key(written++), VALUE, Durability.SYNC);
+            checkAll(machine.crash(CrashKind.KILL, new SplittableRandom(1)), written);
+            checkAll(machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)), written);
+        }
+    }
+
+    private static SteppedEnvironment stepped(SimulatedMachine machine) {
+        return new SteppedEnvironment(1, OptionMatrix.environment(LARGE_MEMTABLE), machine);
+    }
+
+    private static byte[] key(int i) {
+        return ByteBuffer.allocate(Integer.BYTES).putInt(i).array();
+    }
+
+    /** The store opens, and the first so many keys are there. */
+    private static void checkAll(SimulatedMachine machine, int keys) {
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, LARGE_MEMTABLE)) {
+            for (int i = 0; i < keys; i++) {
+                assertArrayEquals(VALUE, store.get(key(i)), "key " + i + " of " + keys);
+            }
+        }
+        SimulatedStoreHost.verify(machine);
     }
 
     /** One history with one fault; returns whether it struck. */

@@ -130,6 +130,18 @@ final class LogLane extends LaneFields {
         position = base + LogLayout.HEADER_BYTES;
     }
 
+    /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */
+    void endSegment() {
+        if (segment != null) {
+            segment.finished = true;
+            bytesFinished += segment.end() - LogLayout.HEADER_BYTES;
+            segment = null;
+            file = null;
+        }
+        position = 0;
+        limit = 0;
+    }
+
     /** Brings what lies before {@code needed}, an offset in the segment, into memory, as part of a window of {@code windowBytes}. */
     void slide(long needed, long windowBytes) {
         if (needed > file.windowEnd()) {

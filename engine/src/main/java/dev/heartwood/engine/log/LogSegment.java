@@ -1,5 +1,6 @@
 package dev.heartwood.engine.log;
 
+import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
@@ -70,7 +71,11 @@ final class LogSegment {
         END.setRelease(this, offset);
     }
 
-    /** Makes what is complete durable; does nothing once released. */
+    /**
+     * Makes what is complete durable; does nothing once released.
+     *
+     * @throws SyncNotTriedException when it is no longer mapped and cannot be opened again
+     */
     synchronized void sync(Storage storage) {
         long to = end();
         if (released || to <= synced) {
@@ -81,11 +86,19 @@ final class LogSegment {
         if (file != null) {
             file.sync(from, length);
         } else {
-            try (MappedFile reopened = storage.openMappedExisting(place.file())) {
+            try (MappedFile reopened = reopen(storage)) {
                 reopened.sync(from, length);
             }
         }
         synced = to;
+    }
+
+    private MappedFile reopen(Storage storage) {
+        try {
+            return storage.openMappedExisting(place.file());
+        } catch (StoreException e) {
+            throw new SyncNotTriedException(e);
+        }
     }
 
     synchronized boolean isSynced() {

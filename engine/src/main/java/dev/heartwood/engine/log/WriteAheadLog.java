@@ -187,7 +187,7 @@ public final class WriteAheadLog implements AutoCloseable {
             generation = new LogGeneration(number, first, previousGeneration, life);
             for (LogLane lane : lanes) {
                 lane.fitSegments(options);
-                finishSegment(lane);
+                lane.endSegment();
                 lane.index = 0;
             }
         } finally {
@@ -324,7 +324,8 @@ public final class WriteAheadLog implements AutoCloseable {
      * Returns once everything that was appended before this call is durable. Concurrent callers share the work.
      *
      * @throws NoSpaceException when there was no space to state what recovery accepted as lost; nothing is wrong yet
-     * @throws dev.heartwood.StoreException the failure, to the caller that met it; it is final
+     * @throws dev.heartwood.StoreException the failure, to the caller that met it; final but for a segment that could not be opened again,
+     *     as for want of descriptors: see {@link #isFailed}
      * @throws dev.heartwood.PreviousFailureException to all others
      */
     public void sync() {
@@ -379,6 +380,8 @@ public final class WriteAheadLog implements AutoCloseable {
             statement.sync(storage);
             isStatementDurable = true;
             return true;
+        } catch (SyncNotTriedException e) {
+            return false;
         } catch (Throwable e) {
             commit.fail(e);
             throw e;
@@ -540,7 +543,7 @@ public final class WriteAheadLog implements AutoCloseable {
         try {
             header.publish(file.address(), storeId);
             claims.begun(segment.lane, generation, segment.index);
-            finishSegment(own);
+            own.endSegment();
             own.startIn(segment, file);
             own.isSpareWanted = own.isFilled || file.length() >= options.segmentBytesMax();
             own.limitToWindow();
@@ -558,18 +561,6 @@ public final class WriteAheadLog implements AutoCloseable {
             }
             throw e;
         }
-    }
-
-    /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */
-    private void finishSegment(LogLane lane) {
-        if (lane.segment != null) {
-            lane.segment.finished = true;
-            lane.bytesFinished += lane.segment.end() - LogLayout.HEADER_BYTES;
-            lane.segment = null;
-            lane.file = null;
-        }
-        lane.position = 0;
-        lane.limit = 0;
     }
 
     private SegmentSizes sizesWanted() {
@@ -627,7 +618,7 @@ public final class WriteAheadLog implements AutoCloseable {
         try {
             closed = true;
             for (LogLane lane : lanes) {
-                finishSegment(lane);
+                lane.endSegment();
             }
             for (LogSegment segment : live) {
                 segment.unmap();

@@ -16,6 +16,8 @@
  * slides ahead of the appends, and less of the one that is ready. Half way through a segment the next is made ready in the background, at
  * once when segments are as large as they get or the generation before filled half of one. Used files are kept for as much as the last
  * checkpoint let go of, which is what will be written until the next, and given back when the store settles or closes.
+ * Finished segments are unmapped, so that a load that never syncs keeps few of them mapped; a sync opens again what it needs, and where
+ * that is refused it has failed without having been tried, which is not final.
  *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk

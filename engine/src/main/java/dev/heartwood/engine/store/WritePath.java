@@ -3,7 +3,7 @@ package dev.heartwood.engine.store;
 import dev.heartwood.ClosedException;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
-import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.log.WriteAheadLog;
@@ -211,7 +211,7 @@ final class WritePath {
         failStop.check();
         try {
             log.sync();
-        } catch (NoSpaceException e) {
+        } catch (StoreException e) {
             if (log.isFailed()) {
                 failStop.fail(e);
             }

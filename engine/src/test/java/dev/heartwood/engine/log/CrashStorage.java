@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.MappedFile;
@@ -47,6 +48,9 @@ final class CrashStorage implements Storage {
 
     /** What the next question for the address of a mapping ends in, once. */
     Error addressFailure;
+
+    /** What the next opening of an existing file ends in, once. */
+    StoreException reopeningRefusal;
 
     /** Run before a file is mapped for writing, without the lock. */
     volatile Runnable beforeMapping = () -> {};
@@ -201,6 +205,11 @@ final class CrashStorage implements Storage {
 
     @Override
     public synchronized MappedFile openMappedExisting(String name) {
+        StoreException refusal = reopeningRefusal;
+        if (refusal != null) {
+            reopeningRefusal = null;
+            throw refusal;
+        }
         File file = files.get(name);
         return new Mapping(file, file.durable.length);
     }
