@@ -123,6 +123,31 @@ class FailingDeviceTest {
         });
     }
 
+    /** The store was ended by it, although nobody needed the segment yet. */
+    @ParameterizedTest
+    @EnumSource(
+            value = Errno.class,
+            names = {"EMFILE", "ENFILE", "ENOMEM"})
+    void aSegmentThatCannotBeMadeAheadIsMadeWhenItIsNeeded(Errno errno) {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        int written = 0;
+        try (SteppedEnvironment environment = stepped(machine);
+                KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, LARGE_MEMTABLE)) {
+            store.put(key(written++), VALUE);
+            machine.faults().fail(OperationKind.MAP, 1, errno, Duration.ONCE);
+            while (machine.faults().injected() == 0) {
+                store.put(key(written++), VALUE);
+                environment.finish();
+            }
+            while (written < STEPS) {
+                store.put(key(written++), VALUE);
+                environment.finish();
+            }
+            checkAll(machine.crash(CrashKind.KILL, new SplittableRandom(1)), written);
+        }
+        checkAll(machine, written);
+    }
+
     /** Other than a sync that fails, it leaves nothing in doubt. */
     @ParameterizedTest
     @EnumSource(

@@ -4,8 +4,8 @@ import dev.heartwood.CompactionFilter;
 import dev.heartwood.CorruptionEvent.FoundBy;
 import dev.heartwood.IncompatibleOptionsException;
 import dev.heartwood.MergeOperator;
-import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
@@ -303,8 +303,8 @@ final class StoreOpener {
     private static void prepareSpare(WriteAheadLog log, FailStop failStop) {
         try {
             log.prepareSpare();
-        } catch (NoSpaceException e) {
-            // Nothing was promised: the write that needs the segment makes it, or is refused for the same reason.
+        } catch (StoreException e) {
+            // Nothing was promised, whether there was no space or no descriptor: the write that needs the segment makes it, or is refused for the same reason.
         } catch (Throwable e) {
             failStop.fail(e);
         }
