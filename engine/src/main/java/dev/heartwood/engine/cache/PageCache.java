@@ -59,6 +59,8 @@ public final class PageCache implements AutoCloseable {
         this.source = new FrameSource(frames, supply, clock, writeBack, files);
         this.dirtyPages = new DirtyPages(frames, source, dirtyQueue, writeBack, counters);
         this.transients = new TransientPages(pool, epochs);
+        // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
+        pool.whenShort(0, isRefused -> transients.freePassed());
         this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, pool);
         this.dropper = new PageDropper(frames, supply, loader, dirtyQueue, counters);
     }

@@ -35,8 +35,8 @@ final class TransientPages implements AutoCloseable {
         this.reserve = pool.allocate(RESERVED_PAGES * PageLayout.PAGE_BYTES);
     }
 
-    /** Memory for one page. */
-    long take() {
+    /** Gives the memory of all pages back whose readers have ended. */
+    void freePassed() {
         lock.lock();
         try {
             while (!retired.isEmpty() && epochs.passed(retired.peek().stamp)) {
@@ -45,6 +45,11 @@ final class TransientPages implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Memory for one page. */
+    long take() {
+        freePassed();
         long address = pool.allocate(PageLayout.PAGE_BYTES);
         if (address == 0) {
             address = takeReserved();

@@ -1,0 +1,43 @@
+package dev.heartwood.engine.cache;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.page.PageLayout;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class TransientPagesTest {
+    private static List<Long> takeAll(TransientPages pages) {
+        List<Long> taken = new ArrayList<>();
+        assertThrows(InsufficientMemoryException.class, () -> {
+            while (true) {
+                taken.add(pages.take());
+            }
+        });
+        return taken;
+    }
+
+    /** It came back with the next page that found no frame: write-back and reading ahead had no buffers until then. */
+    @Test
+    void whoFindsNoMemoryHasThatOfPagesThatNobodyReadsGivenBack() {
+        try (CacheFixture fixture = new CacheFixture(64, 64)) {
+            long before = fixture.pool.allocated();
+            int epoch = fixture.epochs.enter();
+            for (long page : takeAll(fixture.cache.transients)) {
+                fixture.cache.transients.retire(page);
+            }
+            assertEquals(0, fixture.pool.allocate(PageLayout.EXTENT_BYTES));
+            assertEquals(0, fixture.pool.allocate(PageLayout.EXTENT_BYTES), "somebody may be reading them");
+            fixture.epochs.exit(epoch);
+            fixture.pool.allocate(PageLayout.EXTENT_BYTES);
+            long buffer = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
+            assertNotEquals(0, buffer);
+            fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
+            assertEquals(before, fixture.pool.allocated());
+        }
+    }
+}
