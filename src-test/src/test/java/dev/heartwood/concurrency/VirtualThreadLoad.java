@@ -24,8 +24,9 @@ final class VirtualThreadLoad {
 
     private VirtualThreadLoad() {}
 
-    /** Argument: the directory. */
+    /** Arguments: the directory, and whether all threads are interrupted. */
     public static void main(String[] args) throws InterruptedException {
+        boolean interrupted = Boolean.parseBoolean(args[1]);
         StoreOptions options = StoreOptions.builder()
                 .memory(ByteSize.mib(512))
                 .memtable(ByteSize.kib(256))
@@ -40,7 +41,13 @@ final class VirtualThreadLoad {
                     try {
                         start.countDown();
                         start.await();
+                        if (interrupted) {
+                            Thread.currentThread().interrupt();
+                        }
                         work(store, thread);
+                        if (Thread.currentThread().isInterrupted() != interrupted) {
+                            throw new AssertionError("a call took the flag away");
+                        }
                     } catch (Throwable e) {
                         failure.compareAndSet(null, e);
                     }

@@ -3,7 +3,6 @@ package dev.heartwood.engine.base;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -87,7 +86,7 @@ public final class Epochs {
         crowd.lock();
         try {
             for (slot = probe(start, suspended); slot < 0; slot = probe(start, suspended)) {
-                LockSupport.parkNanos(CROWD_NANOS);
+                Clock.SYSTEM.parkNanos(CROWD_NANOS);
             }
             return slot;
         } finally {
@@ -143,7 +142,7 @@ public final class Epochs {
     public void awaitOperations() {
         long stamp = advance();
         while (!passed(stamp)) {
-            LockSupport.parkNanos(WAIT_NANOS);
+            Clock.SYSTEM.parkNanos(WAIT_NANOS);
         }
     }
 
@@ -221,7 +220,7 @@ public final class Epochs {
         long stamp = advance();
         reclaim();
         while (!passed(stamp) || isOwed(stamp)) {
-            LockSupport.parkNanos(WAIT_NANOS);
+            Clock.SYSTEM.parkNanos(WAIT_NANOS);
             reclaim();
         }
     }

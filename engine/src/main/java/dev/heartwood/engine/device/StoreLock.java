@@ -6,7 +6,6 @@ import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.PathCalls;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The lock on a store: an open-file-description lock on the file {@value #NAME} in its directory, which holds the
@@ -92,7 +91,7 @@ final class StoreLock implements AutoCloseable {
         long begin = Clock.SYSTEM.nanoTime();
         int result = tryLock(descriptor, access);
         while (result == -Errno.EAGAIN && Clock.SYSTEM.nanoTime() - begin < FINISH_NANOS_MAX) {
-            LockSupport.parkNanos(FINISH_POLL_NANOS);
+            Clock.SYSTEM.parkNanos(FINISH_POLL_NANOS);
             result = tryLock(descriptor, access);
         }
         check(result, directory, name);

@@ -1,7 +1,7 @@
 package dev.heartwood.engine.os;
 
 import dev.heartwood.InsufficientMemoryException;
-import java.util.concurrent.locks.LockSupport;
+import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -173,7 +173,7 @@ public final class MemoryPool implements AutoCloseable {
         long block = allocate(bytes);
         long seen = freed;
         for (int idle = 0; block == 0 && blockBytes(bytes) <= capacity && idle < IDLE_POLLS_MAX; idle++) {
-            LockSupport.parkNanos(POLL_NANOS);
+            Clock.SYSTEM.parkNanos(POLL_NANOS);
             block = allocate(bytes);
             if (freed != seen) {
                 seen = freed;

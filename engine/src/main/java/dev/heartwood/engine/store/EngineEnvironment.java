@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -53,6 +52,9 @@ public final class EngineEnvironment implements Environment {
 
     /** How long an opening store sleeps before it looks again for memory that others give back, in nanoseconds. */
     private static final long MEMORY_POLL_NANOS = 500_000;
+
+    /** How long who closes sleeps before it looks again for calls under way; a virtual thread that yields may keep its carrier from them. */
+    private static final long CALL_POLL_NANOS = 50_000;
 
     private final EnvironmentOptions options;
     private final MemoryPlan plan;
@@ -312,14 +314,14 @@ public final class EngineEnvironment implements Environment {
     /** Runs what was deferred until calls end; none is under way. */
     private void reclaimAll() {
         while (epochs.reclaim()) {
-            Thread.yield();
+            Clock.SYSTEM.parkNanos(CALL_POLL_NANOS);
         }
     }
 
     /** Waits until no call has a slot, not even one that waits. */
     private void awaitCalls() {
         while (epochs.isOccupied()) {
-            Thread.yield();
+            Clock.SYSTEM.parkNanos(CALL_POLL_NANOS);
         }
     }
 
@@ -473,7 +475,7 @@ public final class EngineEnvironment implements Environment {
         if (!isComing) {
             epochs.awaitReclaimed();
         } else if (!workers.runOneHere()) {
-            LockSupport.parkNanos(MEMORY_POLL_NANOS);
+            Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);
             epochs.reclaim();
         }
         return isComing;

@@ -1,7 +1,7 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The lanes of the write path: whoever owns a lane appends to its log and its memtable arena alone. Spin locks, each on cache
@@ -88,7 +88,7 @@ final class Lanes {
         } else if (spins < YIELDS) {
             Thread.yield();
         } else {
-            LockSupport.parkNanos(SLEEP_NANOS);
+            Clock.SYSTEM.parkNanos(SLEEP_NANOS);
         }
     }
 

@@ -1,9 +1,9 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.engine.base.Clock;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 
 /**
@@ -59,7 +59,7 @@ final class OpenViews {
     /** Waits until no cursor makes a step any more; none may begin to, and none is opened. */
     void awaitSteps() {
         while (isAnyStepping()) {
-            LockSupport.parkNanos(POLL_NANOS);
+            Clock.SYSTEM.parkNanos(POLL_NANOS);
         }
     }
 

@@ -1,10 +1,10 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.concurrent.locks.LockSupport;
 
 /** The operations of an environment, one for each epoch slot, made when first needed. Thread-safe. */
 final class Operations {
@@ -42,7 +42,7 @@ final class Operations {
         for (int i = 0; i < bySlot.length(); i++) {
             Operation operation = bySlot.get(i);
             while (operation != null && operation.uses(used)) {
-                LockSupport.parkNanos(POLL_NANOS);
+                Clock.SYSTEM.parkNanos(POLL_NANOS);
             }
         }
     }
@@ -110,7 +110,7 @@ final class Operations {
                 if (address != 0) {
                     return address;
                 }
-                LockSupport.parkNanos(POLL_NANOS);
+                Clock.SYSTEM.parkNanos(POLL_NANOS);
             } while (!ended);
         }
         return 0;
