@@ -6,8 +6,9 @@ import java.util.List;
  * Combines the operands of {@link KeyValueStore#merge} with the value of their key. Called inline by reads and by background
  * merges, from many threads, so it must be thread-safe, and pure: the same input gives the same output.
  *
- * <p>An exception thrown here is reported to the reader that met it, as it is; a background merge that meets it keeps the
- * operands unmerged, and it is counted in {@link StoreStats#filterFailures()}.
+ * <p>What is thrown here, an exception or an error, is reported to the reader that met it, as it is; a background merge that meets it
+ * keeps the operands unmerged, and it is counted in {@link StoreStats#filterFailures()}. An {@link OutOfMemoryError} in a merge stops
+ * the store, as wherever the Java heap is full.
  */
 public interface MergeOperator {
     /** A name that is stored with the store and checked at open. */

@@ -32,7 +32,7 @@ package dev.heartwood;
  * @param filterBytes bytes of filters now
  * @param filterEntries fingerprints in filters now
  * @param snapshots snapshots and cursors open now
- * @param filterFailures exceptions thrown by the compaction filter, and in merges by the merge operator
+ * @param filterFailures exceptions and errors thrown by the compaction filter, and in merges by the merge operator
  * @param damagedPages different pages found damaged, by reads, merges, scrubbing and verification
  * @param pagesScrubbed pages read by the background scrubber
  * @param scrubs times the scrubber has read the whole store

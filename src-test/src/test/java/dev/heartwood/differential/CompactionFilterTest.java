@@ -43,9 +43,14 @@ class CompactionFilterTest {
                 case 'd' -> Decision.DROP;
                 case 'r' -> Decision.replace(REPLACEMENT);
                 case 't' -> throw new IllegalStateException("a filter that fails");
+                case 'o' -> Decision.replace(new byte[endless(1)]);
                 case 'n' -> null;
                 default -> Decision.KEEP;
             };
+        }
+
+        private static int endless(int depth) {
+            return depth < 0 ? depth : endless(depth + 1) + 1;
         }
     }
 
@@ -74,7 +79,7 @@ class CompactionFilterTest {
 
     private static void write(KeyValueStore store, byte version) {
         for (int i = 0; i < KEYS_EACH; i++) {
-            for (char letter : "drtnk".toCharArray()) {
+            for (char letter : "drtonk".toCharArray()) {
                 store.put(key(letter, i), value(version));
             }
         }
@@ -116,11 +121,11 @@ class CompactionFilterTest {
             replaced = filtered(store, 'r', REPLACEMENT);
             assertTrue(dropped > KEYS_EACH / 2, dropped + " keys dropped");
             assertTrue(replaced > KEYS_EACH / 2, replaced + " keys changed");
-            for (char letter : "tnk".toCharArray()) {
+            for (char letter : "tonk".toCharArray()) {
                 assertEquals(KEYS_EACH, filtered(store, letter, value(SECOND)), "keys of letter " + letter);
             }
             assertTrue(store.stats().filterFailures() > 0, "no failure was counted");
-            assertEquals(5 * KEYS_EACH - dropped, entries(store));
+            assertEquals(6 * KEYS_EACH - dropped, entries(store));
         }
         FileStoreHost.verify(directory.path());
         // The next open need not bring it.

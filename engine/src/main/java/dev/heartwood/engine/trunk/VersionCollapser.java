@@ -8,6 +8,7 @@ import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.task.TimeSlice;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -94,15 +95,7 @@ final class VersionCollapser {
     }
 
     private void emitFiltered(EntryCursor input, EntrySink output) {
-        Decision decision;
-        try (Arena arena = Arena.ofConfined()) {
-            decision = filter.filter(
-                    Memory.view(input.keyAddress(), input.keyLength(), arena),
-                    Memory.view(input.valueAddress(), input.valueLength(), arena));
-        } catch (RuntimeException e) {
-            events.filterFailed();
-            decision = Decision.KEEP;
-        }
+        Decision decision = decide(input);
         if (decision == Decision.DROP) {
             if (!bottom) {
                 output.add(Memory.bytes(input.keyAddress(), input.keyLength()), 0, Entries.DELETE, NOTHING);
@@ -113,6 +106,30 @@ final class VersionCollapser {
         } else {
             output.addCurrent(input, 0);
         }
+    }
+
+    private Decision decide(EntryCursor input) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment key = Memory.view(input.keyAddress(), input.keyLength(), arena);
+            MemorySegment value = Memory.view(input.valueAddress(), input.valueLength(), arena);
+            try {
+                return filter.filter(key, value);
+            } catch (Throwable e) {
+                contain(e);
+                return Decision.KEEP;
+            }
+        }
+    }
+
+    /**
+     * Counts what the user's code has thrown, whatever it is: a merge that passed it on would stop the store, and the next opening would
+     * meet it again. A full Java heap may be anybody's doing, and is treated as anywhere else.
+     */
+    private void contain(Throwable thrown) {
+        if (thrown instanceof OutOfMemoryError full) {
+            throw full;
+        }
+        events.filterFailed();
     }
 
     private static final byte[] NOTHING = new byte[0];
@@ -148,14 +165,14 @@ final class VersionCollapser {
 
     private boolean applyAll(
             byte[] key, byte[] base, List<byte[]> newestFirst, int stratum, long sequence, EntrySink output) {
-        byte[] value;
-        try {
-            value = operator == null ? null : operator.merge(key.clone(), base, newestFirst.reversed());
-        } catch (RuntimeException e) {
-            events.filterFailed();
+        if (operator == null) {
             return false;
         }
-        if (operator == null) {
+        byte[] value;
+        try {
+            value = operator.merge(key.clone(), base, newestFirst.reversed());
+        } catch (Throwable e) {
+            contain(e);
             return false;
         }
         long kept = stratum == 0 ? 0 : sequence;
@@ -172,8 +189,8 @@ final class VersionCollapser {
             byte[] combined = null;
             try {
                 combined = operator.combine(key.clone(), newestFirst.reversed());
-            } catch (RuntimeException e) {
-                events.filterFailed();
+            } catch (Throwable e) {
+                contain(e);
             }
             if (combined != null) {
                 output.add(key, sequences.getFirst(), Entries.MERGE, combined);
