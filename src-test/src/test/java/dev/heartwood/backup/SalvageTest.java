@@ -328,6 +328,21 @@ class SalvageTest {
         }
     }
 
+    @Test
+    void oneSuperblockIsEnough() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 8);
+        for (int nth = 1; nth <= 2; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
+            lost.clear();
+            salvage(machine);
+            assertEquals(1, machine.faults().injected());
+            assertEquals(List.of(), lost);
+            BackupFixture.requireContents(machine, TARGET, model, "with read " + nth + " failing");
+        }
+    }
+
     /** An extent that cannot be read as a whole is read page by page. */
     @Test
     void theSearchGoesOnPastWhatCannotBeRead() {
@@ -335,8 +350,8 @@ class SalvageTest {
         SimulatedMachine start = store(model, 7);
         behead(start);
         int extents = start.contents(STORE, DATA).length / (32 * PAGE_BYTES);
-        // Two reads are of the superblocks.
-        for (int nth = 3; nth < 3 + extents; nth++) {
+        // The first two reads are of the superblocks.
+        for (int nth = 1; nth < 3 + extents; nth++) {
             SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
             machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
             lost.clear();

@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verification of a store that is open. */
 class OpenVerifyTest {
@@ -91,12 +92,14 @@ class OpenVerifyTest {
         }
     }
 
-    @Test
-    void aReadErrorIsListedAndTheStoreGoesOn() {
+    /** Two reads are of the superblocks. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void aReadErrorIsListedAndTheStoreGoesOn(int nth) {
         Specimen specimen = Specimen.of(13);
         SimulatedMachine machine = specimen.copy();
         try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
-            machine.faults().fail(OperationKind.READ, 3, Errno.EIO, Duration.ONCE);
+            machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
             assertFalse(store.verify().isClean());
             assertEquals(1, machine.faults().injected());
             assertTrue(store.verify().isClean());

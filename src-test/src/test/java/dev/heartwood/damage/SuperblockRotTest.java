@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
@@ -22,7 +25,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** One copy of the superblock is damaged, or both. */
+/** One copy of the superblock is damaged or cannot be read, or both. */
 class SuperblockRotTest {
     private static final long[] COPIES = {0, 16};
     /** One byte of each copy in so many is flipped in a store that is opened; what lies beyond the image counts too. */
@@ -100,6 +103,50 @@ class SuperblockRotTest {
             }
         }
         assertEquals(4, cases);
+    }
+
+    /** The first two reads are of the copies. */
+    private static void failReads(SimulatedMachine machine, int... numbers) {
+        for (int nth : numbers) {
+            machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
+        }
+    }
+
+    @Test
+    void aCopyThatCannotBeReadIsAsADamagedOne() {
+        for (int copy = 0; copy < COPIES.length; copy++) {
+            SimulatedMachine machine = specimen.copy();
+            // So that it can be told whether it is written again.
+            flip(machine, COPIES[copy], 100);
+            failReads(machine, copy + 1);
+            List<String> problems = Specimen.problems(machine);
+            assertEquals(1, problems.size(), problems::toString);
+            assertTrue(problems.getFirst().startsWith("superblock, copy " + copy), problems.getFirst());
+            assertTrue(problems.getFirst().contains("EIO"), problems.getFirst());
+            failReads(machine, copy + 1);
+            try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+                assertEquals(2, machine.faults().injected());
+                assertEquals(List.of(), Specimen.problems(machine.crash(CrashKind.KILL, new SplittableRandom(1))));
+                assertTrue(specimen.read(store).isWhole());
+            }
+        }
+    }
+
+    @Test
+    void ifNeitherIsWholeAndOneCannotBeReadTheOpenSaysSo() {
+        for (int[] unreadable : new int[][] {{1, 2}, {1}, {2}}) {
+            SimulatedMachine machine = specimen.copy();
+            if (unreadable.length == 1) {
+                flip(machine, COPIES[2 - unreadable[0]], 100);
+            }
+            Map<String, Integer> before = files(machine);
+            failReads(machine, unreadable);
+            ReadFailedException refusal = assertThrows(
+                    ReadFailedException.class, () -> SimulatedStoreHost.open(machine, Specimen.options()));
+            assertEquals("EIO", refusal.errnoName());
+            assertEquals(before, files(machine));
+            SimulatedStoreHost.open(machine, Specimen.options()).close();
+        }
     }
 
     @Test

@@ -4,6 +4,8 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.FormatTooNewException;
 import dev.heartwood.FormatTooOldException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
 import dev.heartwood.engine.device.BlockDevice;
@@ -61,7 +63,7 @@ public final class Superblocks implements AutoCloseable {
     }
 
     /** What was found on one page: a superblock, or why there is none. */
-    public record Copy(Superblock superblock, CorruptionException damage) {}
+    public record Copy(Superblock superblock, StoreException damage) {}
 
     /** Both copies as they are; for inspection. */
     public Copy[] copies() {
@@ -72,6 +74,7 @@ public final class Superblocks implements AutoCloseable {
      * The newest whole copy.
      *
      * @throws CorruptionException when neither copy is whole
+     * @throws ReadFailedException when that is so because the system refused to read one
      * @throws FormatTooNewException when the store was written by a newer version
      */
     public Superblock read() {
@@ -79,8 +82,9 @@ public final class Superblocks implements AutoCloseable {
         Superblock first = copies[0].superblock;
         Superblock second = copies[1].superblock;
         if (first == null && second == null) {
-            copies[0].damage.addSuppressed(copies[1].damage);
-            throw copies[0].damage;
+            int thrown = copies[1].damage instanceof ReadFailedException ? 1 : 0;
+            copies[thrown].damage.addSuppressed(copies[1 - thrown].damage);
+            throw copies[thrown].damage;
         }
         Superblock newest = newest(copies);
         writeOrder = newest == first ? new int[] {SECOND_PAGE, FIRST_PAGE} : new int[] {FIRST_PAGE, SECOND_PAGE};
@@ -140,7 +144,8 @@ public final class Superblocks implements AutoCloseable {
             return new Copy(null, damage(page, "the printed options", e.getMessage()));
         } catch (MalformedImageException e) {
             return new Copy(null, damage(page, "a superblock", e.getMessage()));
-        } catch (CorruptionException e) {
+        } catch (CorruptionException | ReadFailedException e) {
+            // What cannot be read is as good as damaged: that is what the other copy is for.
             return new Copy(null, e);
         }
     }

@@ -105,7 +105,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     /** What the superblocks would say of the tree, as far as its pages tell; the store is shown as of there. */
     private Superblock search(OpenedStore damaged) {
-        CorruptionException damage = damaged.view().copies()[0].damage();
+        StoreException damage = damaged.view().copies()[0].damage();
         RootSearch search = new RootSearch(damaged.device(), damaged.pool());
         SessionMark.Mark mark = mark(damaged.files());
         long storeId = mark == null ? search.storeId() : mark.storeId();

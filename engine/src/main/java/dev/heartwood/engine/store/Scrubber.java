@@ -97,8 +97,8 @@ final class Scrubber {
             // The memory is in use by calls; the pass goes on when there is some.
             next = Math.max(0, next - 1);
         } catch (StoreIoException e) {
-            // Neither superblocks nor trunk can be read, so what belongs to the store cannot be told; the pass goes on all the same.
-            damage.met(FoundBy.SCRUB, unreadable(Math.max(0, e.offset()) / PageLayout.PAGE_BYTES, PageType.SUPERBLOCK, e));
+            // The trunk cannot be read, so what belongs to the store cannot be told; the pass goes on all the same.
+            damage.met(FoundBy.SCRUB, unreadable(e));
         } finally {
             later(delayNanos);
         }
@@ -148,6 +148,10 @@ final class Scrubber {
         }
     }
 
+    private CorruptionException unreadable(StoreIoException why) {
+        return unreadable(Math.max(0, why.offset()) / PageLayout.PAGE_BYTES, PageType.SUPERBLOCK, why);
+    }
+
     private CorruptionException unreadable(long page, PageType type, StoreException why) {
         return new CorruptionException(device.name(), page, type.name(), "a page that can be read", why.getMessage());
     }
@@ -164,8 +168,11 @@ final class Scrubber {
     private List<Run> list() {
         try (Checkpointer.Held held = checkpointer.hold()) {
             for (Superblocks.Copy copy : held.copies()) {
-                if (copy.damage() != null) {
-                    damage.met(FoundBy.SCRUB, copy.damage());
+                switch (copy.damage()) {
+                    case null -> {}
+                    case CorruptionException e -> damage.met(FoundBy.SCRUB, e);
+                    case StoreIoException e -> damage.met(FoundBy.SCRUB, unreadable(e));
+                    default -> throw copy.damage();
                 }
             }
             return list(held);
