@@ -16,7 +16,9 @@ public interface Environment extends AutoCloseable {
      * @throws IncompatibleOptionsException when the options do not fit the existing store
      * @throws InsufficientMemoryException when the budget has no memory for one more store
      * @throws StoreIoException when the operating system refuses: a read-only file system, one without O_DIRECT, no permission
-     * @throws StoreException when the store cannot be opened; nothing in the directory has changed then
+     * @throws StoreException when the store cannot be opened; the store is as it was then, but that a backup to it which broke off has been
+     *     undone. Only if the system refused to write, or there was no space or no memory, while the store was being made or its log
+     *     replayed, may the open have changed more, and the next one goes on from there
      */
     KeyValueStore open(Path directory, StoreOptions options);
 

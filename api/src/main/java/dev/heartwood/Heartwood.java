@@ -21,7 +21,7 @@ public final class Heartwood {
      * and not written to. Lock, log and the other small files stay in the directory.
      *
      * @throws InsufficientMemoryException when the machine refuses the memory
-     * @throws StoreException as {@link Environment#open}; nothing in the directory has changed then
+     * @throws StoreException as {@link Environment#open}
      * @throws IllegalStateException when there is no engine on the class path or module path
      */
     public static KeyValueStore open(Path directory, StoreOptions options) {

@@ -112,27 +112,26 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * The log of an existing store; changes nothing yet.
+     * The log of an existing store, checked as a whole; changes nothing yet.
      *
      * @param checkpointGeneration the last generation that the checkpoint holds, or 0: its records and older ones do not count
-     * @throws dev.heartwood.CorruptionException when a segment is damaged
+     * @throws dev.heartwood.CorruptionException when segments or records are damaged that cannot be missing otherwise
      */
     public static WriteAheadLog open(
             Storage storage, long storeId, int lanes, LogOptions options, long checkpointGeneration) {
-        return new WriteAheadLog(storage, storeId, lanes, options, checkpointGeneration);
+        WriteAheadLog log = new WriteAheadLog(storage, storeId, lanes, options, checkpointGeneration);
+        log.survey.run();
+        return log;
     }
 
     /**
-     * Delivers what was appended after the checkpoint's generation. It is checked as a whole before the first call of the sink.
-     * To be called once; changes nothing on the device, so it may be interrupted and repeated by later openings.
-     *
-     * @throws dev.heartwood.CorruptionException when records are damaged that cannot be missing otherwise
+     * Delivers what was appended after the checkpoint's generation. To be called once; changes nothing on the device, so it may be
+     * interrupted and repeated by later openings.
      */
     public ReplaySummary replay(ReplaySink sink) {
         if (replayed) {
             throw new IllegalStateException("replayed before");
         }
-        survey.run();
         LogReplay replay = new LogReplay(storage, sink);
         replay.run(survey);
         begin();

@@ -46,8 +46,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Opens a store: takes the lock, finds or makes the data file, reads the tree of the last checkpoint, replays the log, and puts the
- * parts together. Used once. On failure everything opened so far is closed, in reverse.
+ * Opens a store: takes the lock, finds or makes the data file, reads the tree of the last checkpoint, checks the log, announces the
+ * session, replays the log, and puts the parts together. Used once. On failure everything opened so far is closed, in reverse.
  */
 final class StoreOpener {
     /** Ids that a session may have used without a checkpoint that says so. */
@@ -195,6 +195,12 @@ final class StoreOpener {
         Trunk trunk = found.rootPages().length == 0
                 ? images.create(root, shape, policy, environment.epochs())
                 : images.load(root, shape, policy, environment.epochs());
+        Lanes lanes = new Lanes(environment.laneCount());
+        FailStop failStop = new FailStop();
+        storage.file().onWriteFailure(failStop::fail);
+        // Before anything is written: a damaged log is refused with the store as it was.
+        WriteAheadLog log = openLog(found, lanes.count(), failStop);
+        opened.push(log);
         Superblock durable = announceSession(superblocks, found, trunk);
         // Held from before the replay packs anything: what the superblocks reach must not be reused before the next checkpoint.
         TrunkVersion durableVersion = trunk.pin();
@@ -203,11 +209,6 @@ final class StoreOpener {
 
         MergeOperator operator = form.operator(options.mergeOperator().orElse(null));
         LiveSnapshots live = new LiveSnapshots();
-        Lanes lanes = new Lanes(environment.laneCount());
-        FailStop failStop = new FailStop();
-        storage.file().onWriteFailure(failStop::fail);
-        WriteAheadLog log = openLog(found, lanes.count(), failStop);
-        opened.push(log);
         // A compaction filter drops records when it likes; unless it says otherwise, a reader must not find them afterwards.
         StoreRecords records = environment.records().store(
                 options.compactionFilter().map(CompactionFilter::allowsStaleReads).orElse(true));
