@@ -17,6 +17,9 @@ public final class Epochs {
      * sleep: thousands of virtual threads that all looked would leave no time to those they wait for. The compare-and-set is
      * a full fence: the operation's reads come after its epoch is visible.
      *
+     * Operations may wait with their slots for what a merge gives them, so a merge must not wait for one of theirs. Behind the SLOTS
+     * there are some for those who wait for nobody while they have one.
+     *
      * advance() makes a new epoch e and returns it. passed(e) holds when every taken slot shows e or later. An operation that
      * read the epoch before it changed but stored it afterwards shows an older value than it need, which only delays.
      *
@@ -29,6 +32,8 @@ public final class Epochs {
      */
     /** The most operations that are active at once; more wait for one of them to end. */
     public static final int SLOTS = 1024;
+
+    private static final int BRIEF_SLOTS = 32;
 
     private static final int STRIDE = 16;
 
@@ -45,7 +50,7 @@ public final class Epochs {
     private record Deferred(long stamp, Runnable action) {}
 
     private final AtomicLong epoch = new AtomicLong(1);
-    private final AtomicLongArray slots = new AtomicLongArray(SLOTS * STRIDE + STRIDE);
+    private final AtomicLongArray slots = new AtomicLongArray((SLOTS + BRIEF_SLOTS) * STRIDE + STRIDE);
     private final AtomicLong slotsUsed = new AtomicLong();
     private final ReentrantLock crowd = new ReentrantLock();
     private final ReentrantLock deferredLock = new ReentrantLock();
@@ -66,8 +71,32 @@ public final class Epochs {
         return take(true);
     }
 
+    /** As {@link #enter}, for what ends without waiting for anybody, and never waits for operations that wait. */
+    public int enterBriefly() {
+        int slot = probe(firstProbe(), false);
+        while (slot < 0) {
+            slot = probeBrief();
+        }
+        return slot;
+    }
+
+    private int probeBrief() {
+        for (int slot = SLOTS; slot < SLOTS + BRIEF_SLOTS; slot++) {
+            raiseSlotsUsed(slot + 1);
+            if (slots.compareAndSet(index(slot), 0, epoch.get())) {
+                return slot;
+            }
+        }
+        Thread.yield();
+        return -1;
+    }
+
+    private static int firstProbe() {
+        return (int) Thread.currentThread().threadId() & (FIRST_PROBES - 1);
+    }
+
     private int take(boolean suspended) {
-        int start = (int) Thread.currentThread().threadId() & (FIRST_PROBES - 1);
+        int start = firstProbe();
         // Announced before it is taken, so that passed() never overlooks a taken slot.
         if (start >= slotsUsed.get()) {
             raiseSlotsUsed(start + 1);
@@ -94,9 +123,9 @@ public final class Epochs {
         }
     }
 
-    /** Takes the next free slot after {@code start}; -1 when there is none. */
+    /** Takes the next free slot from {@code start} on; -1 when there is none. */
     private int probe(int start, boolean suspended) {
-        for (int i = 1; i <= SLOTS; i++) {
+        for (int i = 0; i < SLOTS; i++) {
             int slot = start + i & (SLOTS - 1);
             if (slots.get(index(slot)) == 0) {
                 raiseSlotsUsed(slot + 1);

@@ -310,7 +310,7 @@ public final class CachedFile implements AutoCloseable {
     long copyCached(long firstPage, int count, long buffer) {
         int absent = 0;
         int dirty = 0;
-        int epoch = cache.epochs.enter();
+        int epoch = cache.epochs.enterBriefly();
         try {
             for (int i = 0; i < count; i++) {
                 int entry = map.get(firstPage + i);

@@ -11,6 +11,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
@@ -671,6 +672,31 @@ class CachedFileTest {
             latch.await();
         } catch (InterruptedException e) {
             throw new AssertionError(e);
+        }
+    }
+
+    /** Writers wait with their slots for what a merge gives them: it waited for one of these when it copied its next pages. */
+    @Test
+    void pagesAreCopiedForMergesHoweverManyOperationsWait() {
+        try (CacheFixture fixture = new CacheFixture(64, 64)) {
+            fixture.format(0, 4, 7);
+            fixture.read(1, 7);
+            int[] slots = new int[Epochs.SLOTS];
+            for (int i = 0; i < slots.length; i++) {
+                slots[i] = fixture.epochs.enterSuspended();
+            }
+            long buffer = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
+            long stamp = fixture.epochs.advance();
+            assertEquals(ReadPlan.of(0b1101, 0), fixture.file.copyCached(0, 4, buffer));
+            int brief = fixture.epochs.enterBriefly();
+            assertTrue(fixture.epochs.passed(stamp));
+            assertFalse(fixture.epochs.passed(fixture.epochs.advance()), "it is not overlooked");
+            fixture.epochs.exit(brief);
+            for (int slot : slots) {
+                fixture.epochs.exit(slot);
+            }
+            assertFalse(fixture.epochs.isOccupied());
+            fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
         }
     }
 }
