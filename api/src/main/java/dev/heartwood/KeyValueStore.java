@@ -210,6 +210,7 @@ public interface KeyValueStore extends AutoCloseable {
      *
      * @throws StoreException when something written could not be made durable. The store is closed all the same, and what was
      *     logged is there when it is opened again
+     * @throws PreviousFailureException when that is so because the store had stopped taking writes before, whoever was told then
      */
     @Override
     void close();

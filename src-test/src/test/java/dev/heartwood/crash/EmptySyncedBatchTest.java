@@ -84,7 +84,7 @@ class EmptySyncedBatchTest {
         machine.faults().fail(OperationKind.SYNC_MAPPED, 1, Errno.EIO, Duration.ONCE);
         assertThrows(StoreException.class, () -> store.write(batch, Durability.SYNC));
         assertThrows(PreviousFailureException.class, () -> store.write(batch, Durability.NONE));
-        store.close();
+        assertThrows(PreviousFailureException.class, store::close);
         assertThrows(ClosedException.class, () -> store.write(batch, Durability.NONE));
         batch.close();
     }

@@ -2,8 +2,10 @@ package dev.heartwood.crash;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.heartwood.Durability;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
@@ -91,7 +93,7 @@ class FailedDataWriteTest {
         writer.failNext(machine);
         assertThrows(StoreException.class, store::checkpoint);
         requireStopped(store);
-        store.close();
+        assertThrows(PreviousFailureException.class, store::close);
         requireWhole(machine, 1);
     }
 
@@ -119,8 +121,25 @@ class FailedDataWriteTest {
                 environment.finish();
             }
             requireStopped(store);
-            store.close();
+            assertThrows(PreviousFailureException.class, store::close);
         }
         requireWhole(machine, count);
+    }
+
+    /** What was written without a log is lost. */
+    @ParameterizedTest
+    @EnumSource(Writer.class)
+    void afterACheckpointThatNobodyAskedForWhoClosesIsTold(Writer writer) {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(options(1)), machine)) {
+            KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, options(1));
+            writer.failNext(machine);
+            for (int i = 0; machine.faults().injected() == 0; i++) {
+                store.put(key(i), VALUE, Durability.NONE);
+                environment.finish();
+            }
+            PreviousFailureException told = assertThrows(PreviousFailureException.class, store::close);
+            assertInstanceOf(StoreException.class, told.getCause());
+        }
     }
 }

@@ -67,21 +67,21 @@ class RefusedTaskTest {
         SimulatedMachine machine = new SimulatedMachine(1);
         try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine, surroundings)) {
             int[] written = {0};
-            try (KeyValueStore store = environment.open(DIRECTORY, StoreOptions.builder().build())) {
-                refuses.set(true);
-                assertThrows(PreviousFailureException.class, () -> {
-                    while (written[0] < KEYS) {
-                        if (put(store, written[0])) {
-                            written[0]++;
-                        } else {
-                            refuses.set(true);
-                        }
+            KeyValueStore store = environment.open(DIRECTORY, StoreOptions.builder().build());
+            refuses.set(true);
+            assertThrows(PreviousFailureException.class, () -> {
+                while (written[0] < KEYS) {
+                    if (put(store, written[0])) {
+                        written[0]++;
+                    } else {
+                        refuses.set(true);
                     }
-                });
-            }
-            try (KeyValueStore store = environment.open(DIRECTORY, StoreOptions.builder().build())) {
+                }
+            });
+            assertThrows(PreviousFailureException.class, store::close);
+            try (KeyValueStore again = environment.open(DIRECTORY, StoreOptions.builder().build())) {
                 for (int i = 0; i < written[0]; i++) {
-                    assertArrayEquals(value(i), store.get(key(i)));
+                    assertArrayEquals(value(i), again.get(key(i)));
                 }
             }
         }

@@ -696,14 +696,12 @@ final class EngineStore implements KeyValueStore {
         open.closeAll(parts.files().directory().toString(), EngineStore::release);
     }
 
-    /** Makes everything written durable that {@code seal} seals, unless the store has failed; returns why it could not. */
+    /** Makes everything written durable that {@code seal} seals; returns why it could not, be it an earlier failure, of which nobody may have been told. */
     private Throwable makeDurable(LongSupplier seal) {
         try {
-            if (!parts.failStop().isFailed()) {
-                checkpointNow(seal);
-                SessionMark.write(parts.files(), parts.checkpointer().durable());
-                parts.returnFreeSpace();
-            }
+            checkpointNow(seal);
+            SessionMark.write(parts.files(), parts.checkpointer().durable());
+            parts.returnFreeSpace();
             return null;
         } catch (RuntimeException | Error e) {
             return e;
