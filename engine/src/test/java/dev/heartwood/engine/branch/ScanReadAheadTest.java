@@ -10,10 +10,12 @@ import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CacheStats;
 import dev.heartwood.engine.os.Memory;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,7 +102,7 @@ class ScanReadAheadTest {
     @Test
     void whatASeekThatFailedHadFoundIsForgotten() {
         for (int next : new int[] {100, 10_000, 10_001, 19_999}) {
-            try (MergeCursor merge = new MergeCursor(new FailingOnce(branch), BranchCursor.cached(branch, Span.ALL))) {
+            try (MergeCursor merge = new MergeCursor(failingOnce(), BranchCursor.cached(branch, Span.ALL))) {
                 byte[] first = key(10_000);
                 assertThrows(IllegalStateException.class, () -> merge.seek(fixture.key(first), first.length));
                 byte[] second = key(next);
@@ -113,93 +115,17 @@ class ScanReadAheadTest {
         }
     }
 
-    /** Walks a branch, but for its first seek, which fails. */
-    private static final class FailingOnce implements EntryCursor {
-        private final BranchCursor entries;
-        private boolean failed;
-
-        FailingOnce(Branch branch) {
-            entries = BranchCursor.cached(branch, Span.ALL);
-        }
-
-        @Override
-        public void seek(long key, int length) {
-            if (!failed) {
-                failed = true;
-                throw new IllegalStateException("planted");
-            }
-            entries.seek(key, length);
-        }
-
-        @Override
-        public boolean valid() {
-            return entries.valid();
-        }
-
-        @Override
-        public void seekFirst() {
-            entries.seekFirst();
-        }
-
-        @Override
-        public void seekLast() {
-            entries.seekLast();
-        }
-
-        @Override
-        public void seekBefore(long key, int length) {
-            entries.seekBefore(key, length);
-        }
-
-        @Override
-        public void next() {
-            entries.next();
-        }
-
-        @Override
-        public void previous() {
-            entries.previous();
-        }
-
-        @Override
-        public long keyAddress() {
-            return entries.keyAddress();
-        }
-
-        @Override
-        public int keyLength() {
-            return entries.keyLength();
-        }
-
-        @Override
-        public long sequence() {
-            return entries.sequence();
-        }
-
-        @Override
-        public byte kind() {
-            return entries.kind();
-        }
-
-        @Override
-        public long valueAddress() {
-            return entries.valueAddress();
-        }
-
-        @Override
-        public int valueLength() {
-            return entries.valueLength();
-        }
-
-        @Override
-        public void copyValue(byte[] to) {
-            entries.copyValue(to);
-        }
-
-        @Override
-        public void close() {
-            entries.close();
-        }
+    /** Walks the branch, but for its first seek, which fails. */
+    private EntryCursor failingOnce() {
+        BranchCursor entries = BranchCursor.cached(branch, Span.ALL);
+        AtomicBoolean failed = new AtomicBoolean();
+        return (EntryCursor) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {EntryCursor.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("seek") && !failed.getAndSet(true)) {
+                        throw new IllegalStateException("planted");
+                    }
+                    return method.invoke(entries, arguments);
+                });
     }
 
     /** Scans so many leaves from the next place on; returns how many pages were read for that. */
