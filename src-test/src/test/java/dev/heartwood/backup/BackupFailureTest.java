@@ -15,9 +15,11 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
 import dev.heartwood.UnsuitableTargetException;
+import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.History;
@@ -85,6 +87,32 @@ class BackupFailureTest {
         }
         try (KeyValueStore stranger = BackupFixture.open(machine, other)) {
             requireRefused(machine, stranger, STORE, "not a backup");
+        }
+    }
+
+    /** It has the same mark as a first backup that was broken off. */
+    @Test
+    void whatABrokenOffSalvageLeftIsNotTakenForABackup() {
+        SimulatedMachine machine = new SimulatedMachine(10);
+        try (KeyValueStore damaged = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(damaged, BackupFixture.newMap(), new SplittableRandom(10), 1500);
+        }
+        List<SimulatedMachine> images = new ArrayList<>();
+        machine.faults().listen((operation, number, path) -> {
+            boolean isMarked = machine.files(TARGET).contains("copy-unfinished");
+            if (isMarked && operation == OperationKind.WRITE && path.contains(TARGET.getFileName().toString())) {
+                images.add(machine.crash(CrashKind.KILL, new SplittableRandom(1)));
+            }
+        });
+        try (Storage from = machine.storage(STORE)) {
+            EngineAccess.salvage(from, TARGET, machine, line -> {});
+        }
+        machine.faults().listen(null);
+        assertTrue(images.size() > 2, images.size() + " images");
+        for (SimulatedMachine image : List.of(images.getFirst(), images.get(images.size() / 2), images.getLast())) {
+            try (KeyValueStore other = BackupFixture.open(image, Path.of("simulated", "other"))) {
+                requireRefused(image, other, TARGET, "not a backup");
+            }
         }
     }
 

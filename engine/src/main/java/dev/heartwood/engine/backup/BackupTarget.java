@@ -10,10 +10,14 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.BitSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The directory that a backup goes to, locked, and what is there of an earlier one. One thread. */
 final class BackupTarget implements AutoCloseable {
+    /** What a first backup has made while there is no record of it. A salvage that was broken off leaves other files too. */
+    private static final Set<String> BEGUN = Set.of(StoreFiles.COPYING, StoreFiles.DATA);
+
     private final Storage files;
     private final BackupRecord before;
     private final BlockDevice device;
@@ -35,9 +39,11 @@ final class BackupTarget implements AutoCloseable {
         putBack(buffers);
         this.isMarked = files.exists(StoreFiles.COPYING);
         this.before = recordOf(storeId);
-        if (before == null && !isMarked) {
-            requireEmpty();
-            mark();
+        if (before == null) {
+            requireNothingBut(isMarked ? BEGUN : Set.of());
+            if (!isMarked) {
+                mark();
+            }
         }
         this.device = files.openDevice(StoreFiles.DATA, !files.exists(StoreFiles.DATA));
         try {
@@ -73,9 +79,11 @@ final class BackupTarget implements AutoCloseable {
         return record;
     }
 
-    private void requireEmpty() {
+    private void requireNothingBut(Set<String> own) {
         for (String name : files.list()) {
-            throw unsuitable("it is not empty and not a backup; there is " + name);
+            if (!own.contains(name)) {
+                throw unsuitable("it is not empty and not a backup; there is " + name);
+            }
         }
     }
 

@@ -22,8 +22,8 @@
  *       are durable.
  *   <li>Superblocks are written when all pages have been synced, read back and verified.
  *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there.
- *   <li>Only an empty directory or a backup of the same store is written to, and not one that was opened since. The target's lock is
- *       held throughout.
+ *   <li>Only an empty directory, one with nothing but what a first backup left that was broken off, or a backup of the same store is
+ *       written to, and not one that was opened since. The target's lock is held throughout.
  * </ol>
  */
 package dev.heartwood.engine.backup;

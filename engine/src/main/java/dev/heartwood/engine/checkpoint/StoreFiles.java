@@ -40,8 +40,8 @@ public final class StoreFiles {
         if (files.exists(COPYING)) {
             throw new NotAStoreException(
                     files.directory().toString(),
-                    "a copy to it was never finished; another backup to it makes it whole, another salvage wants it empty; if there"
-                            + " was a backup before, opening the store brings that back");
+                    "a copy to it was never finished; if it was a backup, another to it makes it whole; after a salvage both want it"
+                            + " empty; if there was a backup before, opening the store brings that back");
         }
     }
 }
