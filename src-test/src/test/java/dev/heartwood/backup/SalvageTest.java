@@ -20,7 +20,9 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.Errno;
@@ -30,6 +32,7 @@ import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -42,6 +45,8 @@ import java.util.NavigableMap;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -287,6 +292,57 @@ class SalvageTest {
         assertEquals(PageType.SUPERBLOCK.name(), headless.pageType());
         assertNotNull(headless.getMessage());
         assertEquals(List.of(), machine.files(TARGET));
+    }
+
+    /** Else the copy would lack what could be read, and say that it could not. */
+    @Test
+    void aFailureOfTheCopyEndsSalvageAndIsNoDamage() {
+        SimulatedMachine machine = new SimulatedMachine(9);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        BackupFixture.write(store, model, new SplittableRandom(9), 800);
+        store.settle();
+        store.checkpoint();
+        BackupFixture.write(store, model, new SplittableRandom(10), 20);
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        for (boolean isBeheaded : new boolean[] {false, true}) {
+            if (isBeheaded) {
+                behead(killed);
+            }
+            SimulatedMachine sound = killed.crash(CrashKind.KILL, new SplittableRandom(2));
+            int puts = salvageFailingAt(sound, 0);
+            BackupFixture.requireContents(sound, TARGET, model, "without a failure");
+            // The first is of the tree, the last of the log.
+            for (int nth : new int[] {1, puts}) {
+                SimulatedMachine full = killed.crash(CrashKind.KILL, new SplittableRandom(nth));
+                lost.clear();
+                assertThrows(NoSpaceException.class, () -> salvageFailingAt(full, nth), "put " + nth);
+                assertEquals(isBeheaded ? 1 : 0, lost.size(), lost.toString());
+                assertThrows(NotAStoreException.class, () -> BackupFixture.openExisting(full, TARGET));
+            }
+        }
+    }
+
+    /** Has one put to the copy fail; returns how many there were. */
+    private int salvageFailingAt(SimulatedMachine machine, int nth) {
+        AtomicInteger puts = new AtomicInteger();
+        try (Storage from = machine.storage(STORE);
+                Storage to = machine.storage(TARGET);
+                Environment environment = EngineAccess.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
+            Function<StoreOptions, KeyValueStore> opening = options -> {
+                KeyValueStore copy = environment.open(TARGET, options);
+                return (KeyValueStore) Proxy.newProxyInstance(
+                        KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
+                            if (method.getName().equals("put") && puts.incrementAndGet() == nth) {
+                                throw new NoSpaceException("put " + nth);
+                            }
+                            return method.invoke(copy, values);
+                        });
+            };
+            Salvage.run(from, to, opening, lost::add, Progress.SILENT);
+        }
+        return puts.get();
     }
 
     private static void behead(SimulatedMachine machine) {

@@ -61,19 +61,21 @@ public final class LogSalvage {
         while (!candidates.isEmpty()) {
             long held = candidates.pollFirst();
             LogScan scan = new LogScan(storage, storeId, held);
+            LogSurvey survey;
             try {
                 scan.run();
-                LogSurvey survey = new LogSurvey(storage, scan, held);
+                survey = new LogSurvey(storage, scan, held);
                 survey.run();
-                new LogReplay(storage, sink).run(survey);
-                return;
             } catch (StoreException damage) {
                 why = damage.getMessage();
+                for (LoggedGeneration later : scan.generations()) {
+                    candidates.add(later.header().previousNumber());
+                }
+                candidates.headSet(held, true).clear();
+                continue;
             }
-            for (LoggedGeneration later : scan.generations()) {
-                candidates.add(later.header().previousNumber());
-            }
-            candidates.headSet(held, true).clear();
+            new LogReplay(storage, sink).run(survey);
+            return;
         }
         lost.accept("log: all of it, as it cannot be told what of it the tree does not hold: " + why);
     }

@@ -22,7 +22,10 @@ import java.util.function.Consumer;
 final class TreeSalvage implements AutoCloseable {
     /** Takes the keys. */
     interface Sink {
-        /** A key's value, or null when only operands are known, and the operands above it, oldest first. */
+        /**
+         * A key's value, or null when only operands are known, and the operands above it, oldest first. What this throws ends the
+         * salvage.
+         */
         void take(byte[] key, byte[] value, List<byte[]> operands);
     }
 
@@ -87,44 +90,50 @@ final class TreeSalvage implements AutoCloseable {
         }
     }
 
+    /** What of a key can be read; {@code operands} oldest first. */
+    private record State(byte[] value, List<byte[]> operands, boolean isSuspect) {}
+
+    /** Reads first: what the sink throws is no damage. */
     private void resolve(byte[] key) {
-        List<byte[]> newestFirst = new ArrayList<>();
-        boolean isSuspect = false;
+        State state;
         try {
-            for (Visible visible : tree.visible(key)) {
-                BranchSalvage source = atKey.get(visible.branchId());
-                if (!visible.span().contains(key)) {
-                    continue;
-                }
-                if (source == null) {
-                    BranchSalvage elsewhere = sources.get(visible.branchId());
-                    isSuspect |= elsewhere != null && elsewhere.isInGap(key);
-                    continue;
-                }
-                while (source.key() != null && Keys.compare(source.key(), key) == 0) {
-                    if (source.kind() != Entries.MERGE) {
-                        hand(key, source.kind() == Entries.PUT ? source.value() : null, newestFirst, isSuspect);
-                        return;
-                    }
-                    newestFirst.add(source.value());
-                    entriesDone++;
-                    source.next();
-                    isSuspect |= source.isInGap(key);
-                }
-            }
+            state = read(key);
         } catch (StoreException e) {
             lost.accept("key " + Keys.text(key) + ": its value: " + e.getMessage());
             return;
         }
-        hand(key, null, newestFirst, isSuspect);
+        if (state.value != null || !state.operands.isEmpty()) {
+            sink.take(key, state.value, state.operands);
+            records++;
+            suspects += state.isSuspect ? 1 : 0;
+        }
     }
 
-    private void hand(byte[] key, byte[] value, List<byte[]> newestFirst, boolean isSuspect) {
-        if (value != null || !newestFirst.isEmpty()) {
-            sink.take(key, value, newestFirst.reversed());
-            records++;
-            suspects += isSuspect ? 1 : 0;
+    private State read(byte[] key) {
+        List<byte[]> newestFirst = new ArrayList<>();
+        boolean isSuspect = false;
+        for (Visible visible : tree.visible(key)) {
+            BranchSalvage source = atKey.get(visible.branchId());
+            if (!visible.span().contains(key)) {
+                continue;
+            }
+            if (source == null) {
+                BranchSalvage elsewhere = sources.get(visible.branchId());
+                isSuspect |= elsewhere != null && elsewhere.isInGap(key);
+                continue;
+            }
+            while (source.key() != null && Keys.compare(source.key(), key) == 0) {
+                if (source.kind() != Entries.MERGE) {
+                    return new State(
+                            source.kind() == Entries.PUT ? source.value() : null, newestFirst.reversed(), isSuspect);
+                }
+                newestFirst.add(source.value());
+                entriesDone++;
+                source.next();
+                isSuspect |= source.isInGap(key);
+            }
         }
+        return new State(null, newestFirst.reversed(), isSuspect);
     }
 
     long records() {
