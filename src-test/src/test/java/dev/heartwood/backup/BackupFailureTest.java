@@ -15,8 +15,12 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
 import dev.heartwood.UnsuitableTargetException;
+import dev.heartwood.engine.backup.Backup;
+import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.verify.OpenedStore;
+import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
@@ -113,6 +117,25 @@ class BackupFailureTest {
             try (KeyValueStore other = BackupFixture.open(image, Path.of("simulated", "other"))) {
                 requireRefused(image, other, TARGET, "not a backup");
             }
+        }
+    }
+
+    @Test
+    void aRefusedBackupKeepsNoMemory() {
+        SimulatedMachine machine = new SimulatedMachine(11);
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            store.backup(TARGET);
+        }
+        BackupFixture.openExisting(machine, TARGET).close();
+        try (Storage from = machine.storage(STORE);
+                Storage to = machine.storage(TARGET);
+                OpenedStore source = new OpenedStore(from)) {
+            long before = source.pool().allocated();
+            UnsuitableTargetException refusal = assertThrows(
+                    UnsuitableTargetException.class,
+                    () -> Backup.run(source.view(), from, to, Randomness.SYSTEM, Progress.SILENT));
+            assertTrue(refusal.getMessage().contains("opened since"), refusal.getMessage());
+            assertEquals(before, source.pool().allocated());
         }
     }
 

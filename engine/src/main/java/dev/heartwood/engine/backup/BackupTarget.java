@@ -48,12 +48,17 @@ final class BackupTarget implements AutoCloseable {
         this.device = files.openDevice(StoreFiles.DATA, !files.exists(StoreFiles.DATA));
         try {
             this.superblocks = new Superblocks(device, buffers);
+        } catch (RuntimeException | Error e) {
+            device.close();
+            throw e;
+        }
+        try {
             if (!isMarked) {
                 requireUntouched();
                 kept = before.used();
             }
         } catch (RuntimeException | Error e) {
-            device.close();
+            close();
             throw e;
         }
     }
