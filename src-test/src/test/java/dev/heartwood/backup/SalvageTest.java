@@ -16,6 +16,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.LockedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.device.Storage;
@@ -343,6 +344,39 @@ class SalvageTest {
             Salvage.run(from, to, opening, lost::add, Progress.SILENT);
         }
         return puts.get();
+    }
+
+    /** Versions of one key on many leaves: with the first of them lost, an older one comes first. */
+    @Test
+    void anOlderVersionBehindAGapIsSuspect() {
+        SimulatedMachine start = new SimulatedMachine(12);
+        byte[] key = "key".getBytes();
+        byte last = 40;
+        List<Snapshot> snapshots = new ArrayList<>();
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            store.put("a".getBytes(), new byte[1]);
+            for (byte i = 0; i <= last; i++) {
+                byte[] value = new byte[900];
+                value[0] = i;
+                store.put(key, value);
+                snapshots.add(store.snapshot());
+            }
+            store.checkpoint();
+            snapshots.forEach(Snapshot::close);
+        }
+        int older = 0;
+        for (long page : pages(start, PageType.BRANCH_LEAF)) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(page));
+            machine.flip(STORE, DATA, page * PAGE_BYTES + 1000, 1);
+            lost.clear();
+            SalvageReport report = salvage(machine);
+            byte[] found = contents(machine).get(key);
+            if (found != null && found[0] != last) {
+                older++;
+                assertEquals(1, report.suspects(), report + " " + lost);
+            }
+        }
+        assertTrue(older > 0, "no older version was found");
     }
 
     private static void behead(SimulatedMachine machine) {

@@ -122,6 +122,7 @@ final class TreeSalvage implements AutoCloseable {
                 isSuspect |= elsewhere != null && elsewhere.isInGap(key);
                 continue;
             }
+            isSuspect |= source.isInGap(key);
             while (source.key() != null && Keys.compare(source.key(), key) == 0) {
                 if (source.kind() != Entries.MERGE) {
                     return new State(
