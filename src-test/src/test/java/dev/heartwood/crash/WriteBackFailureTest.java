@@ -1,7 +1,6 @@
 package dev.heartwood.crash;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,7 +8,6 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.PreviousFailureException;
-import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
@@ -46,25 +44,23 @@ class WriteBackFailureTest {
 
     private static void refused(long nth) {
         SimulatedMachine machine = new SimulatedMachine(SEED);
-        try (SteppedEnvironment environment =
-                new SteppedEnvironment(SEED, EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(), machine::storage)) {
-            KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS);
-            machine.faults().fail(OperationKind.WRITE, nth, Errno.EIO, Duration.ONCE);
-            int puts = 0;
-            while (machine.faults().injected() == 0 && puts < PUTS_MAX) {
-                store.put(key(puts), VALUE);
-                puts++;
-                environment.step();
-            }
-            assertTrue(puts < PUTS_MAX, "nothing was written " + nth + " times");
-            byte[] next = key(puts);
-            assertThrows(PreviousFailureException.class, () -> store.put(next, VALUE), () -> "after write " + nth);
-            assertThrows(PreviousFailureException.class, () -> store.delete(next));
-            assertThrows(PreviousFailureException.class, store::sync);
-            assertThrows(PreviousFailureException.class, store::checkpoint);
-            assertArrayEquals(VALUE, store.get(key(0)));
-        } catch (StoreException closing) {
-            assertInstanceOf(PreviousFailureException.class, closing);
+        SteppedEnvironment environment =
+                new SteppedEnvironment(SEED, EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(), machine::storage);
+        KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS);
+        machine.faults().fail(OperationKind.WRITE, nth, Errno.EIO, Duration.ONCE);
+        int puts = 0;
+        while (machine.faults().injected() == 0 && puts < PUTS_MAX) {
+            store.put(key(puts), VALUE);
+            puts++;
+            environment.step();
         }
+        assertTrue(puts < PUTS_MAX, "nothing was written " + nth + " times");
+        byte[] next = key(puts);
+        assertThrows(PreviousFailureException.class, () -> store.put(next, VALUE), () -> "after write " + nth);
+        assertThrows(PreviousFailureException.class, () -> store.delete(next));
+        assertThrows(PreviousFailureException.class, store::sync);
+        assertThrows(PreviousFailureException.class, store::checkpoint);
+        assertArrayEquals(VALUE, store.get(key(0)));
+        assertThrows(PreviousFailureException.class, environment::close);
     }
 }

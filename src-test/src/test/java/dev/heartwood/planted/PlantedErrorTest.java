@@ -6,6 +6,7 @@ import java.lang.constant.ClassDesc;
 import java.lang.constant.ConstantDescs;
 import java.lang.constant.MethodTypeDesc;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -16,6 +17,11 @@ class PlantedErrorTest {
     @ValueSource(strings = {"store.Tuner", "store.Scrubber", "store.Background", "trunk.TreeStorage", "checkpoint.Checkpointer"})
     void whileAPartOfAStoreIsClosed(String className) throws ReflectiveOperationException {
         strike(className, "close", PlantedError.WhileClosing.class);
+    }
+
+    @Test
+    void whileAClosingStoreLooksForWhatWasWrittenMeanwhile() throws ReflectiveOperationException {
+        strike("store.StoreParts", "isDurable", PlantedError.WhileClosing.class);
     }
 
     @ParameterizedTest

@@ -1,7 +1,9 @@
 package dev.heartwood.ycsb;
 
 import dev.heartwood.KeyValueStore;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
@@ -42,10 +44,20 @@ final class Tables implements AutoCloseable {
 
     @Override
     public synchronized void close() {
-        for (KeyValueStore store : stores.values()) {
-            store.close();
-        }
+        List<Runnable> closings = new ArrayList<>();
+        stores.values().forEach(store -> closings.add(store::close));
+        closings.add(afterwards);
         stores.clear();
-        afterwards.run();
+        RuntimeException failure = null;
+        for (Runnable closing : closings) {
+            try {
+                closing.run();
+            } catch (RuntimeException e) {
+                failure = failure == null ? e : failure;
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
     }
 }

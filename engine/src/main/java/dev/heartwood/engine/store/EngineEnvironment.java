@@ -294,7 +294,7 @@ public final class EngineEnvironment implements Environment {
             if (closed) {
                 return;
             }
-            open = stores.toArray(EngineStore[]::new);
+            open = stores.toArray(new EngineStore[0]);
             closed = true;
         } finally {
             lifecycle.unlock();
@@ -308,7 +308,21 @@ public final class EngineEnvironment implements Environment {
             }
         }
         awaitOpenings();
-        Closing.throwIfAny(Closing.join(failure, closing.run()));
+        if (mayClose()) {
+            failure = Closing.join(failure, closing.run());
+        }
+        Closing.throwIfAny(failure);
+    }
+
+    /** Whether no store is open; else one could not begin to close, its memory stays, and this may be tried again. */
+    private boolean mayClose() {
+        lifecycle.lock();
+        try {
+            closed = stores.isEmpty();
+            return closed;
+        } finally {
+            lifecycle.unlock();
+        }
     }
 
     /** Runs what was deferred until calls end; none is under way. */

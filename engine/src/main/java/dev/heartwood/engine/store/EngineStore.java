@@ -54,6 +54,10 @@ final class EngineStore implements KeyValueStore {
     private final OpenViews open = new OpenViews();
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final LongCalls longCalls = new LongCalls();
+    /** Made ahead, as what closes the parts: a full Java heap must not keep a store from closing. */
+    private final LongSupplier seal;
+
+    private final LongSupplier sealLast;
     private final Closing closing;
     private volatile boolean closed;
 
@@ -66,6 +70,8 @@ final class EngineStore implements KeyValueStore {
         this.options = parts.options();
         this.form = KeyForm.of(options.keyOrder());
         this.reads = new PointReads(this, read, write, parts.live());
+        this.seal = write::seal;
+        this.sealLast = write::sealLast;
         this.closing = parts.closing(this::closeViews);
     }
 
@@ -491,7 +497,7 @@ final class EngineStore implements KeyValueStore {
     public void checkpoint() {
         Operation operation = enter();
         try {
-            operation.outsideEpoch(() -> whileOpen(() -> checkpointNow(write::seal)));
+            operation.outsideEpoch(() -> whileOpen(() -> checkpointNow(seal)));
         } finally {
             operation.end();
         }
@@ -676,13 +682,11 @@ final class EngineStore implements KeyValueStore {
                 return;
             }
             longCalls.close();
-            failure = makeDurable(write::seal);
+            failure = makeDurable(seal);
             closed = true;
             write.close();
             awaitCalls();
-            if (failure == null && !parts.isDurable()) {
-                failure = makeDurable(write::sealLast);
-            }
+            failure = failure == null ? makeLastDurable() : failure;
             failure = Closing.join(failure, closing.run());
             environment.closed(this);
         } finally {
@@ -694,6 +698,15 @@ final class EngineStore implements KeyValueStore {
 
     private void closeViews() {
         open.closeAll(parts.files().directory().toString(), EngineStore::release);
+    }
+
+    /** Makes durable what was written while everything else was; returns why it could not. */
+    private Throwable makeLastDurable() {
+        try {
+            return parts.isDurable() ? null : makeDurable(sealLast);
+        } catch (RuntimeException | Error e) {
+            return e;
+        }
     }
 
     /** Makes everything written durable that {@code seal} seals; returns why it could not, be it an earlier failure, of which nobody may have been told. */
