@@ -2,6 +2,7 @@ package dev.heartwood.engine.branch;
 
 import static dev.heartwood.engine.branch.KeyedPageLayout.*;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.os.Memory;
@@ -18,6 +19,7 @@ public final class BranchSalvage implements AutoCloseable {
     private final Branch branch;
     private final BiConsumer<Gap, String> lost;
     private int leaf = -1;
+    private boolean isAtLeaf;
     private long page;
     private int count;
     private int index;
@@ -26,6 +28,7 @@ public final class BranchSalvage implements AutoCloseable {
     private byte[] gapFrom;
     private String reason;
     private int bounds;
+    private byte kind;
     private boolean isBehindGap;
 
     /** Keys of which some may be lost: those after the first and before the second; null is no bound. */
@@ -47,14 +50,16 @@ public final class BranchSalvage implements AutoCloseable {
     public boolean next() {
         lastKey = key;
         isBehindGap = false;
-        boolean found = page != 0 && readFrom(index + 1);
-        while (!found && leaf + 1 < branch.leafPages()) {
-            found = open(leaf + 1) && readFrom(0);
-        }
-        if (!found) {
+        boolean found;
+        try {
+            found = isAtLeaf && open(leaf) && readFrom(index + 1);
+            while (!found && leaf + 1 < branch.leafPages()) {
+                found = open(leaf + 1) && readFrom(0);
+            }
+        } finally {
             leave();
-            key = null;
         }
+        key = found ? key : null;
         if (reason != null) {
             lost.accept(new Gap(gapFrom, found ? key : null), reason);
             isBehindGap = true;
@@ -66,15 +71,23 @@ public final class BranchSalvage implements AutoCloseable {
     private boolean open(int number) {
         leave();
         leaf = number;
+        isAtLeaf = false;
         try {
-            page = branch.storage.file().lockShared(branch.devicePage(number), PageType.BRANCH_LEAF, branch.id);
+            enter();
             count = KeyedPage.count(page);
+            isAtLeaf = true;
             return true;
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the leaf
         } catch (StoreException e) {
             lose(e);
-            leave();
             return false;
         }
+    }
+
+    /** Has the leaf stay in memory until {@link #leave}: not between calls, since a tree may have more branches than there are frames. */
+    private void enter() {
+        page = branch.storage.file().lockShared(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
     }
 
     /** Stands on the first readable entry of the leaf from {@code first} on. */
@@ -83,6 +96,7 @@ public final class BranchSalvage implements AutoCloseable {
             try {
                 bounds = KeyedPage.bounds(page, count, index);
                 key = readKey();
+                kind = BranchReader.kind(page, KeyedPage.meta(page, bounds));
                 return true;
             } catch (StoreException e) {
                 lose(e);
@@ -130,7 +144,7 @@ public final class BranchSalvage implements AutoCloseable {
 
     /** What the entry is, of {@link dev.heartwood.engine.base.Entries}. */
     public byte kind() {
-        return BranchReader.kind(page, KeyedPage.meta(page, bounds));
+        return kind;
     }
 
     /**
@@ -139,6 +153,15 @@ public final class BranchSalvage implements AutoCloseable {
      * @throws StoreException when it lies in pages that cannot be read
      */
     public byte[] value() {
+        enter();
+        try {
+            return readValue();
+        } finally {
+            leave();
+        }
+    }
+
+    private byte[] readValue() {
         int at = KeyedPage.valueOffset(page, bounds, KeyedPage.keyField(page, bounds));
         int end = bounds & 0xffff;
         if (index == count - 1 && KeyedPage.lastContinues(page)) {

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.verify;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.branch.Branch;
@@ -186,6 +187,9 @@ public final class StoreVerifier {
     private void verifyGroup(OverflowGroup group, ExtentUse extents) {
         if (extents.areInFile(group.extents())) {
             long buffer = store.pool().allocate(PageLayout.EXTENT_BYTES);
+            if (buffer == 0) {
+                throw new InsufficientMemoryException("no buffer to read overflow groups with");
+            }
             try {
                 for (int page = 0; page < group.pageCount(); page += PageLayout.EXTENT_PAGES) {
                     long first = (long) group.extents()[page >>> PageLayout.EXTENT_SHIFT] << PageLayout.EXTENT_SHIFT;

@@ -3,15 +3,19 @@ package dev.heartwood.engine.verify;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Heartwood;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.VerifyReport;
+import dev.heartwood.engine.branch.OverflowGroup;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
@@ -200,5 +204,26 @@ class StoreVerifierTest {
             }
         }
         return contents;
+    }
+
+    /** Healthy pages of large values were listed as damaged. */
+    @Test
+    void whereThereIsNoMemoryForLargeValuesItSaysSo() {
+        try (Storage storage = StoreFixture.storage(closed);
+                OpenedStore store = new OpenedStore(storage)) {
+            Tree tree = Tree.read(store.view().tree(), store.newest(), problem -> {});
+            long pagesOfGroups = tree.groups().stream().mapToLong(OverflowGroup::pageCount).sum();
+            assertTrue(pagesOfGroups > 0);
+            Progress takingAll = (what, done, total) -> {
+                if (done == total - pagesOfGroups) {
+                    for (long bytes = store.pool().capacity(); bytes >= MemoryPool.BLOCK_BYTES_MIN; ) {
+                        bytes = store.pool().allocate(bytes) == 0 ? bytes / 2 : bytes;
+                    }
+                }
+            };
+            assertThrows(
+                    InsufficientMemoryException.class,
+                    () -> StoreVerifier.verifyOpen(store.view(), extent -> true, takingAll));
+        }
     }
 }

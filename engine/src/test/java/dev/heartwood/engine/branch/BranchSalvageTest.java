@@ -1,0 +1,107 @@
+package dev.heartwood.engine.branch;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageType;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BranchSalvageTest {
+    /** More than there are frames in the smallest cache, with what there is for pages that find none. */
+    private static final int BRANCHES = 400;
+
+    private final BranchFixture fixture = new BranchFixture(512 << 10);
+
+    /** Blocks of the pool, and their sizes. */
+    private final Map<Long, Long> taken = new HashMap<>();
+
+    @AfterEach
+    void close() {
+        taken.forEach(fixture.pool::free);
+        fixture.close();
+    }
+
+    private static byte[] bytes(int... numbers) {
+        byte[] bytes = new byte[numbers.length];
+        for (int i = 0; i < numbers.length; i++) {
+            bytes[i] = (byte) numbers[i];
+        }
+        return bytes;
+    }
+
+    private List<Branch> branches() {
+        List<Branch> branches = new ArrayList<>();
+        for (int b = 0; b < BRANCHES; b++) {
+            List<BranchFixture.Entry> entries = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                entries.add(new BranchFixture.Entry(bytes(i), 1, Entries.PUT, bytes(b, b >> 8, i)));
+            }
+            branches.add(fixture.write(entries));
+        }
+        fixture.file.writeBackAll();
+        return branches;
+    }
+
+    /** Takes all that the pool has left. */
+    private void takeMemory() {
+        for (long bytes = fixture.pool.capacity(); bytes >= MemoryPool.BLOCK_BYTES_MIN; ) {
+            long block = fixture.pool.allocate(bytes);
+            if (block == 0) {
+                bytes /= 2;
+            } else {
+                taken.put(block, bytes);
+            }
+        }
+    }
+
+    /** Each kept the leaf that it stood on in memory, and when there was none left, sound branches were reported as lost. */
+    @Test
+    void moreBranchesThanThereAreFramesAreReadBesideEachOther() {
+        List<Branch> branches = branches();
+        List<BranchSalvage> salvages = new ArrayList<>();
+        branches.forEach(branch -> salvages.add(new BranchSalvage(branch, (gap, why) -> {
+            throw new AssertionError(gap + " is lost: " + why);
+        })));
+        takeMemory();
+        for (int i = 0; i < 3; i++) {
+            for (int b = 0; b < BRANCHES; b++) {
+                BranchSalvage salvage = salvages.get(b);
+                assertTrue(salvage.next());
+                assertArrayEquals(bytes(i), salvage.key());
+                assertArrayEquals(bytes(b, b >> 8, i), salvage.value());
+            }
+        }
+        salvages.forEach(salvage -> assertFalse(salvage.next()));
+        branches.forEach(Branch::release);
+    }
+
+    /** Who has no memory to read a leaf knows nothing of it. */
+    @Test
+    void wantOfMemoryIsNoDamage() {
+        List<Branch> branches = branches();
+        takeMemory();
+        List<Long> locked = new ArrayList<>();
+        assertThrows(InsufficientMemoryException.class, () -> {
+            for (Branch branch : branches) {
+                locked.add(fixture.file.lockShared(branch.devicePage(0), PageType.BRANCH_LEAF, branch.id()));
+            }
+        });
+        try (BranchSalvage salvage = new BranchSalvage(branches.getLast(), (gap, why) -> {
+            throw new AssertionError(gap + " is lost: " + why);
+        })) {
+            assertThrows(InsufficientMemoryException.class, salvage::next);
+        }
+        locked.forEach(fixture.file::unlockShared);
+        branches.forEach(Branch::release);
+    }
+}
