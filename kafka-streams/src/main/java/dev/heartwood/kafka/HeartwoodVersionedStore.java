@@ -47,36 +47,38 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
     public long put(Bytes key, byte[] value, long timestamp) {
         Objects.requireNonNull(key, "key cannot be null");
         StateTable table = table();
-        updatePosition();
         if (isExpired(timestamp)) {
+            updatePosition();
             droppedRecords.count();
             LOG.warn("Skipping record for expired put.");
             return PUT_RETURN_CODE_NOT_PUT;
         }
         table.observe(timestamp);
         long validTo = insert(key.get(), value, timestamp, table::put);
+        updatePosition();
         table.dropBefore(table.expirableBefore(retentionMillis));
         return validTo == VersionKeys.UNDEFINED ? PUT_RETURN_CODE_VALID_TO_UNDEFINED : validTo;
     }
 
     /**
      * Writes a version, and then where the one before it ends. In this order: a reader that finds the one without the other goes
-     * by the version that is nearest.
+     * by the version that is nearest. Who was killed between the two makes it good when the record comes again. A version that ended before is left as
+     * it is: what ended it may have been a deletion that is no longer kept.
      */
     private long insert(byte[] key, byte[] value, long timestamp, BiConsumer<byte[], byte[]> writer) {
         Neighbours found = table().reading(() -> neighbours(key, timestamp));
-        Version before = found.before();
-        long validTo = before != null && before.validFrom() == timestamp ? before.validTo() : found.nextFrom();
+        long validTo = found.same() == null ? found.nextFrom() : found.same().validTo();
         writer.accept(VersionKeys.tableKey(key, timestamp), VersionKeys.tableValue(validTo, value));
-        if (before != null && before.validFrom() < timestamp) {
+        Version before = found.before();
+        if (before != null && before.validTo() > timestamp) {
             writer.accept(
                     VersionKeys.tableKey(key, before.validFrom()), VersionKeys.tableValue(timestamp, before.value()));
         }
         return validTo;
     }
 
-    /** The version at or before a time, or null, and when the one after it begins. */
-    private record Neighbours(Version before, long nextFrom) {}
+    /** The version that begins at a time, or null; the one before it, or null; and when the one after it begins. */
+    private record Neighbours(Version before, Version same, long nextFrom) {}
 
     private Neighbours neighbours(byte[] key, long timestamp) {
         try (Cursor versions = table().cursor(VersionKeys.versionsOf(key))) {
@@ -86,7 +88,12 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
             long nextFrom = hasNext
                     ? VersionKeys.version(versions.key(), versions.value()).validFrom()
                     : VersionKeys.UNDEFINED;
-            return new Neighbours(before, nextFrom);
+            if (before == null || before.validFrom() < timestamp) {
+                return new Neighbours(before, null, nextFrom);
+            }
+            boolean hasOlder = versions.seekBackwards(VersionKeys.tableKey(key, timestamp)) && versions.previous();
+            Version older = hasOlder ? VersionKeys.version(versions.key(), versions.value()) : null;
+            return new Neighbours(older, before, nextFrom);
         }
     }
 
@@ -123,7 +130,8 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
     public VersionedRecord<byte[]> get(Bytes key) {
         Objects.requireNonNull(key, "key cannot be null");
         Version latest = versionAt(key, Long.MAX_VALUE);
-        return latest == null || latest.value() == null
+        // What ended it may have been a deletion that is no longer kept.
+        return latest == null || latest.value() == null || latest.validTo() != VersionKeys.UNDEFINED
                 ? null
                 : new VersionedRecord<>(latest.value(), latest.validFrom());
     }

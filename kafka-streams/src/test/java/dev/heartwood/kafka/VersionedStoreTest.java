@@ -2,7 +2,9 @@ package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.heartwood.KeyValueStore;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.TestDirectory;
 import java.time.Instant;
@@ -12,10 +14,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.query.MultiVersionedKeyQuery;
+import org.apache.kafka.streams.query.Position;
 import org.apache.kafka.streams.query.PositionBound;
 import org.apache.kafka.streams.query.QueryConfig;
 import org.apache.kafka.streams.query.QueryResult;
@@ -146,5 +150,58 @@ class VersionedStoreTest {
             versions.forEachRemaining(record -> found.add(shown(record)));
         }
         assertEquals(expected, found);
+    }
+
+    private static final Bytes KEY = Bytes.wrap(new byte[] {1});
+
+    /** Merges drop a deletion that is as old as the retention; the version that it ended may still be there, in a younger run. */
+    @Test
+    void whatWasDeletedStaysSoWhenTheDeletionIsGone() {
+        try (TestDirectory directory = new TestDirectory("versions")) {
+            HeartwoodVersionedStore store =
+                    new StoreContext(directory.path(), Map.of()).open(new HeartwoodVersionedStore("s", RETENTION));
+            store.put(KEY, new byte[] {1}, 10);
+            store.put(KEY, null, 20);
+            store.table().put(VersionKeys.tableKey(KEY.get(), 20), null);
+            assertNull(store.get(KEY));
+            store.put(KEY, new byte[] {3}, 40);
+            assertNull(store.get(KEY, 30));
+            assertEquals(40, store.get(KEY).timestamp());
+            store.close();
+        }
+    }
+
+    /** Killed after a version was written, and before the one that it ends was: the record comes again. */
+    @Test
+    void aVersionWithoutItsEndGetsOneWhenTheRecordComesAgain() {
+        try (TestDirectory directory = new TestDirectory("versions")) {
+            HeartwoodVersionedStore store =
+                    new StoreContext(directory.path(), Map.of()).open(new HeartwoodVersionedStore("s", RETENTION));
+            store.put(KEY, new byte[] {1}, 10);
+            store.table().put(VersionKeys.tableKey(KEY.get(), 20), VersionKeys.tableValue(VersionKeys.UNDEFINED, new byte[] {2}));
+            store.put(KEY, new byte[] {2}, 20);
+            assertEquals(Optional.of(20L), store.get(KEY, 15).validTo());
+            assertEquals(Optional.empty(), store.get(KEY, 20).validTo());
+            store.close();
+        }
+    }
+
+    /** A query with this bound must not be answered without the record. */
+    @Test
+    void thePositionDoesNotMoveBeforeTheRecordIsWritten() {
+        try (TestDirectory directory = new TestDirectory("versions")) {
+            StoreContext context = new StoreContext(directory.path(), Map.of());
+            HeartwoodVersionedStore store = context.open(new HeartwoodVersionedStore("s", RETENTION));
+            context.processing(7, 10);
+            store.put(KEY, new byte[] {1}, 10);
+            Position before = store.getPosition().copy();
+            context.processing(8, 20);
+            Bytes tooLong = Bytes.wrap(new byte[KeyValueStore.KEY_BYTES_MAX]);
+            assertThrows(RuntimeException.class, () -> store.put(tooLong, new byte[] {1}, 20));
+            assertEquals(before, store.getPosition());
+            store.put(KEY, new byte[] {1}, 20);
+            assertEquals(Position.emptyPosition().withComponent("input", 0, 8), store.getPosition());
+            store.close();
+        }
     }
 }
