@@ -8,7 +8,8 @@ public enum Durability {
     BUFFERED,
     /**
      * Logged and synced before the call returns: survives the loss of power, and with it every write logged before.
-     * Concurrent writers share a sync.
+     * Concurrent writers share a sync. A call whose sync fails, or could not be tried, throws; what it wrote is there all the same, and
+     * survives what a {@link #BUFFERED} write does.
      */
     SYNC
 }

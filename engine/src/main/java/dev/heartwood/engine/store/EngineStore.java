@@ -516,9 +516,9 @@ final class EngineStore implements KeyValueStore {
         }
     }
 
-    private void checkpointNow(LongSupplier seal) {
+    private void checkpointNow(LongSupplier sealing) {
         parts.failStop().check();
-        parts.background().awaitPacked(seal.getAsLong());
+        parts.background().awaitPacked(sealing.getAsLong());
         runCheckpoint();
     }
 
@@ -709,10 +709,10 @@ final class EngineStore implements KeyValueStore {
         }
     }
 
-    /** Makes everything written durable that {@code seal} seals; returns why it could not, be it an earlier failure, of which nobody may have been told. */
-    private Throwable makeDurable(LongSupplier seal) {
+    /** Makes durable what {@code sealing} seals; returns why it could not, be it an earlier failure, of which nobody may have been told. */
+    private Throwable makeDurable(LongSupplier sealing) {
         try {
-            checkpointNow(seal);
+            checkpointNow(sealing);
             SessionMark.write(parts.files(), parts.checkpointer().durable());
             parts.returnFreeSpace();
             return null;

@@ -27,7 +27,7 @@ final class WritePath {
 
     /**
      * So many memtables in a row may refuse a write that takes much of the memory of all: while others write, none of them is ever found
-     * empty, by which it would be told that there is no memory to wait for. Many more than such writes beside each other would take turns for.
+     * empty, by which it would be told that there is no memory to wait for. Such writes that take turns are not refused nearly as often.
      */
     private static final int LARGE_REFUSALS_MAX = 4000;
 
