@@ -27,8 +27,8 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws TooLargeException when key or value is too long; nothing has changed
      * @throws NoSpaceException when the device is full; nothing has changed
      * @throws InsufficientMemoryException when key and value together do not fit into a quarter of the memory that the budget has
-     *     for memtables (15/256 of the budget, 40 MiB at most), or when that memory is held, by snapshots and cursors that are open, and nothing
-     *     under way gives any back; nothing has changed
+     *     for memtables (15/256 of the budget, 40 MiB at most), or when calls that are under way hold that memory, as a move of a cursor
+     *     within a merge operator that does not return, and nothing gives any back; nothing has changed
      */
     void put(byte[] key, byte[] value);
 

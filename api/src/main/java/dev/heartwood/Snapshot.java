@@ -3,7 +3,7 @@ package dev.heartwood;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A store as it was at one moment. Thread-safe. Must be closed; what it can see is kept, in memory and on the device, until then. It
+ * A store as it was at one moment. Thread-safe. Must be closed; what it can see is kept on the device until then. It
  * ends with the store: after that every call but {@link #close} throws {@link ClosedException}.
  */
 public interface Snapshot extends AutoCloseable {

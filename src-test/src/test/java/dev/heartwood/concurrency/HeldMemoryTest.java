@@ -7,13 +7,14 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
-import dev.heartwood.Snapshot;
+import dev.heartwood.MergeOperator;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.TestDirectory;
@@ -24,20 +25,105 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
-/** Snapshots that nobody closes hold all memory of memtables: a write fails by name instead of waiting for ever. */
+/** Moves of cursors that do not end hold all memory of memtables: a write fails by name instead of waiting for ever. */
 class HeldMemoryTest {
     private static final int VALUE_BYTES = 10_000;
 
     private static final byte[] SMALL = {1};
     private static final int WRITERS = 4;
 
-    /** Snapshots of about two memtables. */
-    private static final int SNAPSHOTS_CLOSED_IN_TURN = 80;
+    /** Half a memtable. */
+    private static final int WRITES_FOR_EACH_MOVE = 25;
+
+    private static final int DELETES_FOR_EACH_MOVE = 100;
+
+    /** Before all others. */
+    private static final byte[] MERGED = {0};
 
     private final StoreOptions options = StoreOptions.builder()
             .memory(EnvironmentOptions.MEMORY_MIN)
             .memtable(ByteSize.kib(512))
+            .mergeOperator(new LongMove.Operator())
             .build();
+
+    /** A thread within the move of a cursor, which an operator keeps from ending: so it reads what it read when it began. */
+    private static final class LongMove implements AutoCloseable {
+        private static final ThreadLocal<LongMove> CURRENT = new ThreadLocal<>();
+
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final CountDownLatch end = new CountDownLatch(1);
+        private final Thread thread;
+
+        /** In a store whose first key has an operand. */
+        LongMove(KeyValueStore store) {
+            thread = Thread.ofPlatform().start(() -> {
+                CURRENT.set(this);
+                try (Cursor cursor = store.cursor()) {
+                    cursor.next();
+                }
+            });
+            await(begun);
+        }
+
+        private static void await(CountDownLatch latch) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        @Override
+        public void close() {
+            end.countDown();
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+
+        /** Waits in threads that make a long move. */
+        static final class Operator implements MergeOperator {
+            @Override
+            public String name() {
+                return "last";
+            }
+
+            @Override
+            public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
+                LongMove move = CURRENT.get();
+                if (move != null) {
+                    move.begun.countDown();
+                    await(move.end);
+                }
+                return operands.getLast();
+            }
+        }
+    }
+
+    /** Ended before the store is closed, which waits for them. */
+    private static final class LongMoves implements AutoCloseable {
+        private final List<LongMove> moves = new ArrayList<>();
+
+        void begin(KeyValueStore store) {
+            moves.add(new LongMove(store));
+        }
+
+        /** Ends two of four. */
+        void closeHalf() {
+            for (int i = 0; i < moves.size(); i++) {
+                if (i % 4 < 2) {
+                    moves.get(i).close();
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            moves.forEach(LongMove::close);
+        }
+    }
 
     private static byte[] key(int number) {
         return ByteBuffer.allocate(4).putInt(number).array();
@@ -49,8 +135,9 @@ class HeldMemoryTest {
         return value;
     }
 
-    /** Writes and takes a snapshot of every write, until a write is refused; returns how many were not. */
-    private static int writeUntilRefused(KeyValueStore store, List<Snapshot> snapshots) {
+    /** Writes and has a move begin in every half memtable, until a write is refused; returns how many were not. */
+    private static int writeUntilRefused(KeyValueStore store, LongMoves moves) {
+        store.merge(MERGED, SMALL);
         for (int i = 0; ; i++) {
             int number = i;
             try {
@@ -58,7 +145,23 @@ class HeldMemoryTest {
             } catch (InsufficientMemoryException refused) {
                 return number;
             }
-            snapshots.add(store.snapshot());
+            if (i % WRITES_FOR_EACH_MOVE == 0) {
+                moves.begin(store);
+            }
+        }
+    }
+
+    /** What is too little for a value takes small writes: fills that, too. */
+    private static void deleteUntilRefused(KeyValueStore store, LongMoves moves) {
+        for (int i = 0; ; i++) {
+            try {
+                store.delete(key(-1));
+            } catch (InsufficientMemoryException refused) {
+                return;
+            }
+            if (i % DELETES_FOR_EACH_MOVE == 0) {
+                moves.begin(store);
+            }
         }
     }
 
@@ -71,10 +174,11 @@ class HeldMemoryTest {
     @Test
     void aWriteThatNothingCanMakeRoomForFails() {
         try (TestDirectory directory = new TestDirectory("held")) {
-            List<Snapshot> snapshots = new ArrayList<>();
             int written;
-            try (KeyValueStore store = Heartwood.open(directory.path(), options)) {
-                written = writeUntilRefused(store, snapshots);
+            try (KeyValueStore store = Heartwood.open(directory.path(), options);
+                    LongMoves moves = new LongMoves()) {
+                written = writeUntilRefused(store, moves);
+                deleteUntilRefused(store, moves);
                 assertTrue(written > 100, "refused after " + written + " writes");
                 // So are all others, of every kind and level, and nothing of them is there.
                 for (Durability level : Durability.values()) {
@@ -88,9 +192,7 @@ class HeldMemoryTest {
                 }
                 expect(store, written);
                 assertEquals(null, store.get(key(-1)));
-                assertEquals(null, snapshots.getFirst().get(key(1)));
-                assertArrayEquals(value(0), snapshots.getFirst().get(key(0)));
-                snapshots.forEach(Snapshot::close);
+                moves.close();
                 for (int i = written; i < 2 * written; i++) {
                     store.put(key(i), value(i), Durability.SYNC);
                 }
@@ -105,18 +207,18 @@ class HeldMemoryTest {
 
     /** The memory is shared: who holds it may be another store. */
     @Test
-    void snapshotsOfAnotherStoreMayHoldTheMemory() {
+    void movesInAnotherStoreMayHoldTheMemory() {
         EnvironmentOptions shared =
                 EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
         try (TestDirectory parent = new TestDirectory("held");
                 Environment environment = Heartwood.openEnvironment(shared);
                 KeyValueStore holder = environment.open(parent.path().resolve("holder"), options);
-                KeyValueStore other = environment.open(parent.path().resolve("other"), options)) {
-            List<Snapshot> snapshots = new ArrayList<>();
-            int held = writeUntilRefused(holder, snapshots);
+                KeyValueStore other = environment.open(parent.path().resolve("other"), options);
+                LongMoves moves = new LongMoves()) {
+            int held = writeUntilRefused(holder, moves);
             assertThrows(InsufficientMemoryException.class, () -> other.put(key(0), value(0)));
             expect(holder, held);
-            snapshots.forEach(Snapshot::close);
+            moves.close();
             other.put(key(0), value(0));
             expect(other, 1);
         }
@@ -168,16 +270,12 @@ class HeldMemoryTest {
     /** Half of the memory is held, in pieces; what is left is enough for small writes, so that the memtable is never empty. */
     @Test
     void aLargeBatchIsRefusedByNameAlsoBesideAWriter() throws InterruptedException {
-        List<Snapshot> snapshots = new ArrayList<>();
         AtomicBoolean stop = new AtomicBoolean();
         try (TestDirectory directory = new TestDirectory("held");
-                KeyValueStore store = Heartwood.open(directory.path(), options)) {
-            int written = writeUntilRefused(store, snapshots);
-            for (int i = 0; i < snapshots.size(); i++) {
-                if (i % SNAPSHOTS_CLOSED_IN_TURN < SNAPSHOTS_CLOSED_IN_TURN / 2) {
-                    snapshots.get(i).close();
-                }
-            }
+                KeyValueStore store = Heartwood.open(directory.path(), options);
+                LongMoves moves = new LongMoves()) {
+            int written = writeUntilRefused(store, moves);
+            moves.closeHalf();
             CountDownLatch writes = new CountDownLatch(WRITERS);
             List<Thread> writers = new ArrayList<>();
             for (int w = 0; w < WRITERS; w++) {
@@ -200,7 +298,6 @@ class HeldMemoryTest {
                 for (Thread writer : writers) {
                     writer.join();
                 }
-                snapshots.forEach(Snapshot::close);
             }
             expect(store, written);
             assertArrayEquals(SMALL, store.get(key(written)));

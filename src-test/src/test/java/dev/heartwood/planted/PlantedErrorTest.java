@@ -27,7 +27,7 @@ class PlantedErrorTest {
     @ParameterizedTest
     @CsvSource({
         "store.WritePath, drain",
-        "store.ReadPath, current",
+        "store.ReadPath, pin",
         "store.SnapshotState, <init>",
         "store.EngineSnapshot, <init>",
         "store.OpenViews, add"
@@ -37,7 +37,13 @@ class PlantedErrorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"store.SnapshotState, entries", "store.EngineCursor, <init>", "store.Background, scanned", "store.OpenViews, add"})
+    @CsvSource({
+        "store.SnapshotState, retainSources",
+        "store.ViewSources, entries",
+        "store.EngineCursor, <init>",
+        "store.Background, scanned",
+        "store.OpenViews, add"
+    })
     void whileACursorIsOpened(String className, String method) throws ReflectiveOperationException {
         strike(className, method, PlantedError.WhileOpeningCursors.class);
     }

@@ -91,8 +91,8 @@ enum PlantedFault {
             "differential.EngineDifferentialTest#onAMachineThatCrashes"),
     /** A snapshot does not hold the version of the tree that it reads. */
     SNAPSHOT_HOLDS_NOTHING(
-            "store.SnapshotState",
-            List.of("open"),
+            "store.ViewSources",
+            List.of("pin"),
             planted -> Edits.dropCalls("TrunkVersion", "retain", planted),
             "differential.EngineDifferentialTest#onAMachineThatCrashes"),
     /** Pages that come from the device are believed. */

@@ -30,6 +30,9 @@ final class Background {
         /** Makes everything in the tree durable. */
         void checkpoint();
 
+        /** Has views that are open read from the tree what they held a memtable for that it has now. */
+        void packed();
+
         /** Tells waiting writers that something changed. */
         void signalRoom();
 
@@ -251,10 +254,11 @@ final class Background {
     }
 
     private void pack(Generation sealed) {
-        packer.pack(sealed.memtable(), sealed.number());
+        sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
         packingFailure = null;
         generations.removeOldest(sealed);
         epochs.defer(sealed::release);
+        steps.packed();
         epochs.reclaim();
         sealedTotal.incrementAndGet();
         signal();

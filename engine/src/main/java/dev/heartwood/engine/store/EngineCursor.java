@@ -15,6 +15,7 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * A user's cursor: of the versions that the tree cursor walks it shows, for each key, what the snapshot sees. Belongs to one
@@ -30,8 +31,14 @@ final class EngineCursor implements Cursor {
      * way, and looks then whether the store is closed; who closes the store says so, and looks then for moves that are under way.
      * All other moves are operations.
      *
-     * Shared field   read       written
-     * steps          volatile   volatile to true, release to false, by the cursor's thread
+     * Between moves nobody needs what the tree cursor walks: the key and the value that are shown are copies. So whoever wants memory of
+     * memtables that the tree has by now may take it from a cursor at rest, and the next move looks the key up again.
+     *
+     * Shared field          read       written                guarded by
+     * use                   volatile   compareAndSet, release -
+     * entries, held,        -          -                      use: whoever has changed it from AT_REST
+     * isPlaced
+     * all others            plain      plain                  the cursor's thread
      */
     private enum Position {
         BEFORE_FIRST,
@@ -44,11 +51,18 @@ final class EngineCursor implements Cursor {
 
     private static final int ANY = -1;
 
-    private static final VarHandle STEPS;
+    private static final int AT_REST = 0;
+    private static final int MOVING = 1;
+    /** Somebody else has the cursor let go of what it walks. */
+    private static final int LETTING_GO = 2;
+
+    private static final int CLOSED = 3;
+
+    private static final VarHandle USE;
 
     static {
         try {
-            STEPS = MethodHandles.lookup().findVarHandle(EngineCursor.class, "steps", boolean.class);
+            USE = MethodHandles.lookup().findVarHandle(EngineCursor.class, "use", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -57,6 +71,12 @@ final class EngineCursor implements Cursor {
     private final EngineStore store;
     private final SnapshotState state;
     private final TreeCursor entries;
+    /** What the tree cursor walks, with a reference; null when it was let go of. */
+    private ViewSources held;
+
+    /** Whether the tree cursor has been to the place where this one stands, since it last let go of what it walked. */
+    private boolean isPlaced;
+
     private final byte[] rangeFrom;
     private final byte[] rangeTo;
     // The bounds of the range, or of the group that was entered within it.
@@ -77,13 +97,13 @@ final class EngineCursor implements Cursor {
     private final ArrayView valueView = new ArrayView();
     private boolean closed;
 
-    @SuppressWarnings("unused") // by STEPS
-    private volatile boolean steps;
+    private volatile int use;
 
-    /** Takes over a reference to {@code state}. */
-    EngineCursor(EngineStore store, SnapshotState state, TreeCursor entries, KeyRange range) {
+    /** Takes over a reference to {@code state}, and one to {@code held}, which {@code entries} walks. */
+    EngineCursor(EngineStore store, SnapshotState state, ViewSources held, TreeCursor entries, KeyRange range) {
         this.store = store;
         this.state = state;
+        this.held = held;
         this.entries = entries;
         this.rangeFrom = range.from();
         this.rangeTo = range.to();
@@ -93,50 +113,102 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean next() {
-        return position == Position.ON_FORWARDS ? step(false) : turnToNext();
-    }
-
-    /** Goes on in the direction in which the cursor came. */
-    private boolean step(boolean isBackwards) {
-        beginStep();
+        beginMove();
         try {
-            position = Position.LOST;
-            if (isBackwards) {
-                showBackwards();
-            } else {
+            if (position == Position.ON_FORWARDS && canStep()) {
+                store.requireOpen();
+                position = Position.LOST;
                 leaveShown();
                 showForwards();
+            } else {
+                turnToNext();
             }
             return valid();
         } finally {
-            STEPS.setRelease(this, false);
+            endMove();
         }
     }
 
-    private void beginStep() {
+    @Override
+    public boolean previous() {
+        beginMove();
+        try {
+            if (position == Position.ON_BACKWARDS && canStep()) {
+                store.requireOpen();
+                position = Position.LOST;
+                showBackwards();
+            } else {
+                turnToPrevious();
+            }
+            return valid();
+        } finally {
+            endMove();
+        }
+    }
+
+    /** Whether the tree cursor is in its place in what the view reads now. */
+    private boolean canStep() {
+        return isPlaced && isCurrent();
+    }
+
+    private boolean isCurrent() {
+        return held == state.sources();
+    }
+
+    private void beginMove() {
         if (closed) {
             throw new ClosedException("the cursor");
         }
-        STEPS.setVolatile(this, true);
-        try {
+        while (!USE.compareAndSet(this, AT_REST, MOVING)) {
             store.requireOpen();
-        } catch (ClosedException e) {
-            STEPS.setRelease(this, false);
-            throw e;
+            switch (use) {
+                case MOVING ->
+                        throw new IllegalStateException("the cursor is moved by another thread, or from within a move of its own");
+                case CLOSED -> throw new ClosedException("the cursor");
+                default -> Thread.onSpinWait();
+            }
         }
     }
 
-    /** Whether a move is under way that is no operation. */
-    boolean isStepping() {
-        return steps;
+    private void endMove() {
+        USE.setRelease(this, AT_REST);
     }
 
-    private boolean turnToNext() {
+    /** Whether a move is under way. */
+    boolean isMoving() {
+        return use == MOVING;
+    }
+
+    /** Lets go of what the tree cursor walks if the view reads something else by now, unless a move is under way. By any thread. */
+    void catchUp() {
+        if (USE.compareAndSet(this, AT_REST, LETTING_GO)) {
+            try {
+                if (held != null && !isCurrent()) {
+                    leave();
+                }
+            } finally {
+                endMove();
+            }
+        }
+    }
+
+    private void leave() {
+        ViewSources left = held;
+        held = null;
+        isPlaced = false;
+        try {
+            entries.leave();
+        } finally {
+            left.release();
+        }
+    }
+
+    private void turnToNext() {
         Operation operation = enter();
         try {
             switch (depart()) {
                 case BEFORE_FIRST -> seekForwards(operation, from == null ? Keys.EMPTY : from);
-                case ON_BACKWARDS -> {
+                case ON_FORWARDS, ON_BACKWARDS -> {
                     seekTo(operation, key, keyLength);
                     skipKey();
                     showForwards();
@@ -144,68 +216,61 @@ final class EngineCursor implements Cursor {
                 case AFTER_LAST -> position = Position.AFTER_LAST;
                 default -> throw lost();
             }
-            return valid();
         } finally {
             operation.end();
         }
     }
 
-    @Override
-    public boolean previous() {
-        return position == Position.ON_BACKWARDS ? step(true) : turnToPrevious();
-    }
-
-    private boolean turnToPrevious() {
+    private void turnToPrevious() {
         Operation operation = enter();
         try {
             switch (depart()) {
                 case AFTER_LAST -> seekEnd(operation);
-                case ON_FORWARDS -> {
+                case ON_FORWARDS, ON_BACKWARDS -> {
                     seekBefore(operation, key, keyLength);
                     showBackwards();
                 }
                 case BEFORE_FIRST -> position = Position.BEFORE_FIRST;
                 default -> throw lost();
             }
-            return valid();
         } finally {
             operation.end();
+        }
+    }
+
+    /** A move that looks a place up, as an operation. */
+    private boolean move(Consumer<Operation> lookUp) {
+        beginMove();
+        try {
+            Operation operation = enter();
+            try {
+                lookUp.accept(operation);
+                return valid();
+            } finally {
+                operation.end();
+            }
+        } finally {
+            endMove();
         }
     }
 
     @Override
     public boolean first() {
-        Operation operation = enter();
-        try {
-            seekForwards(operation, from == null ? Keys.EMPTY : from);
-            return valid();
-        } finally {
-            operation.end();
-        }
+        return move(operation -> seekForwards(operation, from == null ? Keys.EMPTY : from));
     }
 
     @Override
     public boolean last() {
-        Operation operation = enter();
-        try {
-            seekEnd(operation);
-            return valid();
-        } finally {
-            operation.end();
-        }
+        return move(this::seekEnd);
     }
 
     @Override
     public boolean seek(byte[] target) {
-        Operation operation = enter();
-        try {
+        return move(operation -> {
             store.form().requireOrder("seek");
             boolean below = from != null && Keys.compare(target, from) < 0;
             seekForwards(operation, below ? from : target);
-            return valid();
-        } finally {
-            operation.end();
-        }
+        });
     }
 
     @Override
@@ -215,8 +280,7 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean seekBackwards(byte[] target) {
-        Operation operation = enter();
-        try {
+        return move(operation -> {
             store.form().requireOrder("seekBackwards");
             if (!Keys.isBefore(target, to)) {
                 seekEnd(operation);
@@ -226,10 +290,7 @@ final class EngineCursor implements Cursor {
                 seekBefore(operation, after, after.length);
                 showBackwards();
             }
-            return valid();
-        } finally {
-            operation.end();
-        }
+        });
     }
 
     @Override
@@ -239,29 +300,28 @@ final class EngineCursor implements Cursor {
 
     @Override
     public void enterGroup(byte[] group) {
-        Operation operation = enter();
-        try {
-            int suffixBytes = store.groupSuffixBytes();
-            if (suffixBytes == 0) {
-                throw new UnsupportedOperationException("the store was made with groupSuffixBytes 0");
-            }
-            if (group.length == 0) {
-                throw new IllegalArgumentException("a group without a byte");
-            }
-            store.require(operation, group.length);
-            // Any suffix will do for the hash; none is copied.
-            long hash = KeyHasher.hash(operation.copy(group), group.length);
-            position = Position.LOST;
-            KeyRange keys = KeyRange.prefix(group);
-            Span span = new Span(keys.from(), keys.to());
-            entries.enterGroup(hash, span);
-            from = Keys.laterFrom(rangeFrom, span.from());
-            to = Keys.earlierTo(rangeTo, span.to());
-            lengthShown = group.length + suffixBytes;
-            position = Position.BEFORE_FIRST;
-        } finally {
-            operation.end();
+        move(operation -> enterGroup(operation, group));
+    }
+
+    private void enterGroup(Operation operation, byte[] group) {
+        int suffixBytes = store.groupSuffixBytes();
+        if (suffixBytes == 0) {
+            throw new UnsupportedOperationException("the store was made with groupSuffixBytes 0");
         }
+        if (group.length == 0) {
+            throw new IllegalArgumentException("a group without a byte");
+        }
+        store.require(operation, group.length);
+        // Any suffix will do for the hash; none is copied.
+        long hash = KeyHasher.hash(operation.copy(group), group.length);
+        position = Position.LOST;
+        KeyRange keys = KeyRange.prefix(group);
+        Span span = new Span(keys.from(), keys.to());
+        entries.enterGroup(hash, span);
+        from = Keys.laterFrom(rangeFrom, span.from());
+        to = Keys.earlierTo(rangeTo, span.to());
+        lengthShown = group.length + suffixBytes;
+        position = Position.BEFORE_FIRST;
     }
 
     /** Whether what the tree cursor stands on is within the group that was entered; there may be longer and shorter keys between. */
@@ -289,6 +349,7 @@ final class EngineCursor implements Cursor {
         if (to == null) {
             position = Position.LOST;
             entries.seekLast();
+            isPlaced = true;
         } else {
             seekBefore(operation, to, to.length);
         }
@@ -299,12 +360,14 @@ final class EngineCursor implements Cursor {
         position = Position.LOST;
         store.require(operation, length);
         entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
+        isPlaced = true;
     }
 
     private void seekBefore(Operation operation, byte[] target, int length) {
         position = Position.LOST;
         store.require(operation, length);
         entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
+        isPlaced = true;
     }
 
     private void leaveShown() {
@@ -489,23 +552,52 @@ final class EngineCursor implements Cursor {
         }
     }
 
+    /** Begins an operation of a move, in which the tree cursor walks what the view reads now. */
     private Operation enter() {
-        if (closed) {
-            throw new ClosedException("the cursor");
+        Operation operation = store.enterOutsideEpoch();
+        try {
+            if (!isCurrent()) {
+                walkCurrent();
+            }
+            return operation;
+        } catch (RuntimeException | Error e) {
+            operation.end();
+            throw e;
         }
-        return store.enterOutsideEpoch();
+    }
+
+    private void walkCurrent() {
+        if (held != null) {
+            leave();
+        }
+        ViewSources now = state.retainSources();
+        try {
+            entries.walk(now.version(), now.memtableCursors(state.sequence()));
+        } catch (RuntimeException | Error e) {
+            now.release();
+            throw e;
+        }
+        held = now;
     }
 
     @Override
     public void close() {
         if (!closed) {
+            if (isMoving()) {
+                throw new IllegalStateException("the cursor is closed by another thread, or from within a move of its own");
+            }
             closed = true;
             store.released(this, state);
         }
     }
 
-    /** Lets go of the pages; called once, by the store, while it is open. */
+    /** Lets go of what it reads; called once, by the store, while it is open and no move is under way. */
     void closeEntries() {
-        entries.close();
+        while (!USE.compareAndSet(this, AT_REST, CLOSED)) {
+            Thread.onSpinWait();
+        }
+        if (held != null) {
+            leave();
+        }
     }
 }

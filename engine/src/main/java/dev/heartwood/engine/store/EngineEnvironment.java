@@ -472,6 +472,11 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
+            public void recall() {
+                stores().forEach(EngineStore::catchUpViews);
+            }
+
+            @Override
             public boolean isMemoryComing() {
                 return openings > 0 || loan.isLent() || stores().stream().anyMatch(EngineStore::isMemoryComing);
             }

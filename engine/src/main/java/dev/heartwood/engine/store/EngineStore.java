@@ -21,7 +21,6 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.TreeCursor;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkPolicies;
 import java.lang.foreign.Arena;
@@ -51,7 +50,7 @@ final class EngineStore implements KeyValueStore {
     private final PointReads reads;
     private final StoreOptions options;
     private final KeyForm form;
-    private final OpenViews open = new OpenViews();
+    private final OpenViews views;
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final LongCalls longCalls = new LongCalls();
     /** Made ahead, as what closes the parts: a full Java heap must not keep a store from closing. */
@@ -67,6 +66,7 @@ final class EngineStore implements KeyValueStore {
         this.afterClose = afterClose;
         this.write = parts.write();
         this.read = parts.read();
+        this.views = parts.views();
         this.options = parts.options();
         this.form = KeyForm.of(options.keyOrder());
         this.reads = new PointReads(this, read, write, parts.live());
@@ -391,7 +391,7 @@ final class EngineStore implements KeyValueStore {
         try {
             state = SnapshotState.open(read, write, parts.live());
             EngineSnapshot snapshot = new EngineSnapshot(this, state);
-            open.add(snapshot, state);
+            views.add(snapshot, state);
             return snapshot;
         } catch (RuntimeException | Error e) {
             if (state != null) {
@@ -420,17 +420,21 @@ final class EngineStore implements KeyValueStore {
             throw e;
         }
         SnapshotState state = snapshot;
+        ViewSources held = null;
         try {
             form.requireOrder(range, "a cursor over a range");
             if (state == null) {
                 state = SnapshotState.open(read, write, parts.live());
             }
-            EngineCursor cursor =
-                    new EngineCursor(this, state, (TreeCursor) state.entries(read), range);
+            held = state.retainSources();
+            EngineCursor cursor = new EngineCursor(this, state, held, held.entries(read, state.sequence()), range);
             parts.background().scanned();
-            open.add(cursor, state);
+            views.add(cursor, state);
             return cursor;
         } catch (RuntimeException | Error e) {
+            if (held != null) {
+                held.release();
+            }
             if (state != null) {
                 state.release();
             }
@@ -444,7 +448,7 @@ final class EngineStore implements KeyValueStore {
     void released(Object holder, SnapshotState state) {
         Operation operation = parts.operations().begin();
         try {
-            if (!closed && open.remove(holder)) {
+            if (!closed && views.remove(holder)) {
                 release(holder, state);
             }
         } finally {
@@ -661,6 +665,18 @@ final class EngineStore implements KeyValueStore {
         return closed || parts.background().isPacking() || write.canSeal() && !parts.background().isPackingRefused();
     }
 
+    /** Has views that are open give back memory of memtables that the tree has by now; waits for nobody. */
+    void catchUpViews() {
+        int slot = parts.epochs().enterBriefly();
+        try {
+            if (!closed) {
+                views.catchUp(parts.epochs());
+            }
+        } finally {
+            parts.epochs().exit(slot);
+        }
+    }
+
     /** Seals the active memtable for the sake of other stores, unless that would have to wait. */
     void sealForOthers() {
         if (closed) {
@@ -697,7 +713,7 @@ final class EngineStore implements KeyValueStore {
     }
 
     private void closeViews() {
-        open.closeAll(parts.files().directory().toString(), EngineStore::release);
+        views.closeAll(parts.files().directory().toString(), EngineStore::release);
     }
 
     /** Makes durable what was written while everything else was; returns why it could not. */
@@ -725,6 +741,6 @@ final class EngineStore implements KeyValueStore {
     private void awaitCalls() {
         parts.epochs().awaitOperations();
         parts.operations().awaitUsers(this);
-        open.awaitSteps();
+        views.awaitMoves();
     }
 }

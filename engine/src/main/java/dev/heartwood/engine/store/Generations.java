@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.trunk.PackedMemtable;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -13,6 +14,8 @@ final class Generations {
         private final long number;
         private final Memtable memtable;
         private final AtomicInteger references = new AtomicInteger(1);
+        /** Set by the packer, which holds a reference. */
+        private volatile PackedMemtable packed;
 
         Generation(long number, Memtable memtable) {
             this.number = number;
@@ -27,6 +30,16 @@ final class Generations {
             return memtable;
         }
 
+        /** What the memtable has become in the tree, as long as a reference is held; null while it is not there yet. */
+        PackedMemtable packed() {
+            return packed;
+        }
+
+        /** Takes over what the memtable has become; once. */
+        void packed(PackedMemtable memtableInTree) {
+            packed = memtableInTree;
+        }
+
         /** Takes a reference, within the epoch in which the generation was seen in the list. */
         void retain() {
             references.getAndIncrement();
@@ -36,6 +49,9 @@ final class Generations {
         void release() {
             if (references.decrementAndGet() == 0) {
                 memtable.release();
+                if (packed != null) {
+                    packed.release();
+                }
             }
         }
     }

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Epochs;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -56,23 +57,43 @@ final class OpenViews {
         return views.remove(holder) != null;
     }
 
-    /** Waits until no cursor makes a step any more; none may begin to, and none is opened. */
-    void awaitSteps() {
-        while (isAnyStepping()) {
+    /**
+     * Has what is open read from the tree what it holds memtables for that the tree has by now; cursors that are moving do so when they
+     * move again. The store is not closed meanwhile.
+     */
+    void catchUp(Epochs epochs) {
+        for (Map.Entry<Object, View> entry : views.entrySet()) {
+            SnapshotState state = entry.getValue().state;
+            if (state.tryRetain()) {
+                try {
+                    state.advance(epochs);
+                    if (entry.getKey() instanceof EngineCursor cursor) {
+                        cursor.catchUp();
+                    }
+                } finally {
+                    state.release();
+                }
+            }
+        }
+    }
+
+    /** Waits until no cursor moves any more; none may begin to, and none is opened. */
+    void awaitMoves() {
+        while (isAnyMoving()) {
             Clock.SYSTEM.parkNanos(POLL_NANOS);
         }
     }
 
-    private boolean isAnyStepping() {
+    private boolean isAnyMoving() {
         try {
             for (Object holder : views.keySet()) {
-                if (holder instanceof EngineCursor cursor && cursor.isStepping()) {
+                if (holder instanceof EngineCursor cursor && cursor.isMoving()) {
                     return true;
                 }
             }
             return false;
         } catch (OutOfMemoryError full) {
-            return true; // for all that is known; nothing that a step uses may go
+            return true; // for all that is known; nothing that a move uses may go
         }
     }
 

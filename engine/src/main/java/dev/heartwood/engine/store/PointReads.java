@@ -155,7 +155,8 @@ final class PointReads {
 
     private byte[] mergedValue(SnapshotState seen, long keyAddress, int keyLength) {
         byte[] key = Memory.bytes(keyAddress, keyLength);
-        try (EntryCursor entries = seen.entries(read)) {
+        ViewSources sources = seen.retainSources();
+        try (EntryCursor entries = sources.entries(read, seen.sequence())) {
             entries.seek(keyAddress, keyLength);
             while (entries.valid()
                     && entries.sequence() > seen.sequence()
@@ -163,6 +164,8 @@ final class PointReads {
                 entries.next();
             }
             return EntryResolver.valueAt(entries, key, read.operator());
+        } finally {
+            sources.release();
         }
     }
 }

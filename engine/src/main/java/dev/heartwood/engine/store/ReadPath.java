@@ -37,13 +37,10 @@ final class ReadPath {
         this.records = records;
     }
 
-    /** Where the sources of one read come from: the current state, or what a snapshot pinned. */
-    record Sources(Generation[] newestFirst, TrunkVersion version) {}
-
-    /** The current state, within the caller's epoch. */
-    Sources current() {
+    /** The current state with a reference that the caller gives back; within its epoch. */
+    ViewSources pin() {
         Generation[] newestFirst = generations.newestFirst();
-        return new Sources(newestFirst, trunk.version());
+        return ViewSources.pin(newestFirst, trunk.version());
     }
 
     /**
@@ -69,13 +66,13 @@ final class ReadPath {
         return exists;
     }
 
-    /** As {@link #findNewest} at or before {@code snapshot}, in the state that it pinned. */
-    boolean find(Operation operation, Sources sources, long keyAddress, int keyLength, long snapshot) {
+    /** As {@link #findNewest} at or before {@code snapshot}, in what it pinned. */
+    boolean find(Operation operation, ViewSources sources, long keyAddress, int keyLength, long snapshot) {
         FoundEntry found = operation.found;
         long hash = KeyHasher.hash(keyAddress, keyLength);
         return findInMemtables(
-                        found, sources.newestFirst, sources.version, hash, keyAddress, keyLength, snapshot)
-                || findInTree(found, sources.version, hash, keyAddress, keyLength, snapshot);
+                        found, sources.newestFirst(), sources.version(), hash, keyAddress, keyLength, snapshot)
+                || findInTree(found, sources.version(), hash, keyAddress, keyLength, snapshot);
     }
 
     private static boolean findInMemtables(

@@ -81,7 +81,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
             await(admitted);
         }
         try {
-            packer.pack(memtable, generation);
+            packer.pack(memtable, generation).release();
         } finally {
             admission.releasePacking();
         }

@@ -1,13 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.ClosedException;
-import dev.heartwood.engine.base.EntryCursor;
-import dev.heartwood.engine.store.Generations.Generation;
-import dev.heartwood.engine.store.ReadPath.Sources;
-import dev.heartwood.engine.trunk.TreeCursor;
-import dev.heartwood.engine.trunk.TrunkVersion;
-import java.util.ArrayList;
-import java.util.List;
+import dev.heartwood.engine.base.Epochs;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -15,15 +9,22 @@ import java.util.concurrent.atomic.AtomicInteger;
  * and its cursors; the last reference given back lets go of everything. Thread-safe.
  */
 final class SnapshotState {
+    /*
+     * A memtable is needed no longer once the tree has it: what was packed from it keeps every version that an open view sees, and goes on
+     * top of the version that the view holds. So the sources advance, and give the memtable's memory back however long the view is open.
+     * Point reads take them within an epoch, and whoever goes on beyond takes a reference.
+     *
+     * Shared field   read       written    guarded by
+     * sources        volatile   volatile   this monitor, for writing, and a reference to this state
+     */
     private final LiveSnapshots live;
     private final Long sequence;
-    private final Sources sources;
     private final AtomicInteger references = new AtomicInteger(1);
+    private volatile ViewSources sources;
 
-    private SnapshotState(LiveSnapshots live, Long sequence, Sources sources) {
+    private SnapshotState(LiveSnapshots live, Long sequence) {
         this.live = live;
         this.sequence = sequence;
-        this.sources = sources;
     }
 
     /** Pins the current state; inside an epoch. */
@@ -31,13 +32,8 @@ final class SnapshotState {
         Long sequence = live.open(write::lastSequence);
         try {
             write.drain();
-            Sources sources = withoutPacked(read.current());
-            SnapshotState state = new SnapshotState(live, sequence, sources);
-            // Last, since from here on nothing can fail.
-            for (Generation generation : sources.newestFirst()) {
-                generation.retain();
-            }
-            sources.version().retain();
+            SnapshotState state = new SnapshotState(live, sequence);
+            state.sources = read.pin();
             return state;
         } catch (RuntimeException | Error e) {
             live.close(sequence);
@@ -45,57 +41,63 @@ final class SnapshotState {
         }
     }
 
-    /** Leaves out the memtables that the tree has already. */
-    private static Sources withoutPacked(Sources current) {
-        List<Generation> kept = new ArrayList<>();
-        for (Generation generation : current.newestFirst()) {
-            if (generation.number() > current.version().generation()) {
-                kept.add(generation);
-            }
-        }
-        return new Sources(kept.toArray(Generation[]::new), current.version());
-    }
-
     long sequence() {
         return sequence;
     }
 
-    Sources sources() {
+    /** What to read within an epoch, and whether that is what was read before. */
+    ViewSources sources() {
         return sources;
     }
 
-    TrunkVersion version() {
-        return sources.version();
+    /** What to read, with a reference. */
+    ViewSources retainSources() {
+        ViewSources now = sources;
+        while (!now.tryRetain()) {
+            now = sources;
+        }
+        return now;
     }
 
-    /** Entries of all keys in order, every version at or before this state's sequence number. */
-    EntryCursor entries(ReadPath read) {
-        List<EntryCursor> memtables = new ArrayList<>();
-        for (int i = sources.newestFirst().length - 1; i >= 0; i--) {
-            memtables.add(sources.newestFirst()[i].memtable().cursor(sequence));
+    /** Reads from the tree from now on what it has by now. */
+    synchronized void advance(Epochs epochs) {
+        ViewSources before = sources;
+        ViewSources advanced = before.advanced();
+        if (advanced == null) {
+            return;
         }
-        return new TreeCursor(read.storage(), read.trunk().events(), sources.version(), memtables);
+        sources = advanced;
+        boolean isDeferred = false;
+        try {
+            epochs.defer(before::release);
+            isDeferred = true;
+        } finally {
+            if (!isDeferred) {
+                advanced.takeOver(before);
+            }
+        }
     }
 
     /** Takes a reference; refused when the store has let go of the state. */
     void retain() {
+        if (!tryRetain()) {
+            throw new ClosedException("the snapshot's store");
+        }
+    }
+
+    /** Takes a reference, unless the last one was given back. */
+    boolean tryRetain() {
         int before = references.get();
         while (before > 0 && !references.compareAndSet(before, before + 1)) {
             before = references.get();
         }
-        if (before == 0) {
-            throw new ClosedException("the snapshot's store");
-        }
+        return before > 0;
     }
 
     void release() {
         if (references.decrementAndGet() == 0) {
             live.close(sequence);
-            for (Generation generation : sources.newestFirst()) {
-                generation.release();
-            }
-            // Last, since freeing what only the version reaches may fail.
-            sources.version().release();
+            sources.release();
         }
     }
 }

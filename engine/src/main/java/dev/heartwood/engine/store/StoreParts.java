@@ -25,6 +25,7 @@ record StoreParts(
         WriteAheadLog log,
         Generations generations,
         LiveSnapshots live,
+        OpenViews views,
         FailStop failStop,
         Background background,
         WritePath write,

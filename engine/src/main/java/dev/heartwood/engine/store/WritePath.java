@@ -261,6 +261,7 @@ final class WritePath {
                 isLastAttempt = false;
                 awaitRoom(full);
             } else if (!isLastAttempt) {
+                memtables.recall();
                 epochs.awaitReclaimed();
                 isLastAttempt = true;
             } else {
@@ -271,11 +272,11 @@ final class WritePath {
 
         private InsufficientMemoryException noMemory() {
             return new InsufficientMemoryException("no memory for a write of " + bytes
-                    + " bytes: snapshots and cursors hold that of memtables; close some, or raise the memory option");
+                    + " bytes: calls that are under way hold that of memtables; let some end, or raise the memory option");
         }
     }
 
-    /** Whether an empty memtable found no memory, and nobody is about to give any back but users by closing what they hold. */
+    /** Whether an empty memtable found no memory, and no memtable that is about to be packed will give any back. */
     private boolean isStarved(Generation full) {
         return generations.active() == full && full.memtable().entries() == 0 && !memtables.isMemoryComing();
     }
@@ -453,6 +454,9 @@ final class WritePath {
 
         /** Asks whoever holds most memory to seal. */
         void relieve();
+
+        /** Has open views give back what the tree has by now. */
+        void recall();
 
         /** Whether some memtable, of any store, may still be packed and its memory given back. */
         boolean isMemoryComing();

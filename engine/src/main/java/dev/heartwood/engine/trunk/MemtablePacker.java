@@ -38,8 +38,12 @@ public final class MemtablePacker {
         this.beforeIncorporation = beforeIncorporation;
     }
 
-    /** Packs {@code memtable}, which holds everything of {@code generation} and is not written to any more. */
-    public void pack(Memtable memtable, long generation) {
+    /**
+     * Packs {@code memtable}, which holds everything of {@code generation} and is not written to any more.
+     *
+     * @return what it has become, for those who go on reading an older version; the caller gives it back
+     */
+    public PackedMemtable pack(Memtable memtable, long generation) {
         memtable.seal();
         long scratch = storage.mergeBuffers().allocate(Compactor.KEY_SCRATCH_BYTES);
         if (scratch == 0) {
@@ -54,7 +58,14 @@ public final class MemtablePacker {
         } finally {
             storage.mergeBuffers().free(scratch, Compactor.KEY_SCRATCH_BYTES);
         }
-        trunk.incorporate(bundle, generation);
+        PackedMemtable packed = new PackedMemtable(bundle, generation);
+        try {
+            trunk.incorporate(bundle, generation);
+            return packed;
+        } catch (RuntimeException | Error e) {
+            packed.release();
+            throw e;
+        }
     }
 
     private Bundle bundle(RunWriter writer) {

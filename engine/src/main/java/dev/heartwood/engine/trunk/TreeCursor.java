@@ -18,8 +18,8 @@ import java.util.List;
 public final class TreeCursor implements LargeValueCursor {
     private final TreeStorage storage;
     private final TrunkEvents events;
-    private final TrunkVersion version;
-    private final List<EntryCursor> memtables;
+    private TrunkVersion version;
+    private List<EntryCursor> memtables;
     /** Those on the path to the open leaf. */
     private PathRuns runs;
     /** Those of the leaf that the cursor comes from while {@link #runs} take over, else none. */
@@ -306,9 +306,23 @@ public final class TreeCursor implements LargeValueCursor {
         }
     }
 
-    @Override
-    public void close() {
+    /** Lets go of what the cursor walks; it stands nowhere, and is told by {@link #walk} what to go on with. */
+    public void leave() {
         closeRuns();
         memtables.forEach(EntryCursor::close);
+        memtables = List.of();
+        version = null;
+    }
+
+    /** Walks another version and other memtables from now on, as if made for them; the group that was entered stays. After {@link #leave}. */
+    public void walk(TrunkVersion other, List<EntryCursor> otherMemtables) {
+        assert version == null : "left nothing";
+        version = other;
+        memtables = otherMemtables;
+    }
+
+    @Override
+    public void close() {
+        leave();
     }
 }
