@@ -19,15 +19,21 @@ import org.apache.kafka.streams.state.internals.PositionSerde;
  *
  * @param epoch the number of the commit; undo records carry the epoch of the commit they lead back to
  * @param streamTime the largest timestamp seen, or -1
+ * @param dataUpTo no data of the commit has a timestamp after this, if the table has time segments; {@link #UNKNOWN} when that is not known
  * @param offsets the changelog offsets that the data stands for
  * @param position the position of the input that the data stands for; not shared
  */
-record CommitState(long epoch, long streamTime, Map<TopicPartition, Long> offsets, Position position) {
-    private static final byte VERSION = 1;
+record CommitState(
+        long epoch, long streamTime, long dataUpTo, Map<TopicPartition, Long> offsets, Position position) {
+    /** The {@link #dataUpTo} of a commit that does not say how late its data is. */
+    static final long UNKNOWN = Long.MAX_VALUE;
+
+    private static final byte VERSION = 2;
+    private static final byte VERSION_WITHOUT_DATA_UP_TO = 1;
 
     /** The state of a table that was never committed. */
     static CommitState none() {
-        return new CommitState(0, -1, Map.of(), Position.emptyPosition());
+        return new CommitState(0, -1, -1, Map.of(), Position.emptyPosition());
     }
 
     /** The offsets after a commit of {@code changes}: none when it is empty, and no value means that an offset goes. */
@@ -57,6 +63,7 @@ record CommitState(long epoch, long streamTime, Map<TopicPartition, Long> offset
             out.writeByte(VERSION);
             out.writeLong(epoch);
             out.writeLong(streamTime);
+            out.writeLong(dataUpTo);
             out.writeInt(offsets.size());
             for (Map.Entry<TopicPartition, Long> entry : offsets.entrySet()) {
                 out.writeUTF(entry.getKey().topic());
@@ -75,12 +82,13 @@ record CommitState(long epoch, long streamTime, Map<TopicPartition, Long> offset
     static CommitState decode(String storeName, byte[] encoded) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(encoded))) {
             byte version = in.readByte();
-            if (version != VERSION) {
+            if (version != VERSION && version != VERSION_WITHOUT_DATA_UP_TO) {
                 throw new ProcessorStateException("The last commit of store " + storeName + " has version " + version
                         + ", which this version of Heartwood does not know");
             }
             long epoch = in.readLong();
             long streamTime = in.readLong();
+            long dataUpTo = version == VERSION_WITHOUT_DATA_UP_TO ? UNKNOWN : in.readLong();
             int count = in.readInt();
             Map<TopicPartition, Long> offsets = new HashMap<>();
             for (int i = 0; i < count; i++) {
@@ -89,7 +97,7 @@ record CommitState(long epoch, long streamTime, Map<TopicPartition, Long> offset
             }
             byte[] position = in.readNBytes(in.readInt());
             return new CommitState(
-                    epoch, streamTime, Map.copyOf(offsets), PositionSerde.deserialize(ByteBuffer.wrap(position)));
+                    epoch, streamTime, dataUpTo, Map.copyOf(offsets), PositionSerde.deserialize(ByteBuffer.wrap(position)));
         } catch (IOException | IllegalArgumentException e) {
             throw new ProcessorStateException("The last commit of store " + storeName + " cannot be read", e);
         }

@@ -56,7 +56,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
         table.observe(timestamp);
         long validTo = insert(key.get(), value, timestamp, table::put);
         updatePosition();
-        table.dropBefore(table.expirableBefore(retentionMillis));
+        table.keepLive(TableFilter.Live.from(table.expirableBefore(retentionMillis)));
         return validTo == VersionKeys.UNDEFINED ? PUT_RETURN_CODE_VALID_TO_UNDEFINED : validTo;
     }
 
@@ -110,7 +110,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
             // The next record may be of the same key, and looks for this one in the table.
             batch.write();
         }
-        table.dropBefore(table.expirableBefore(retentionMillis));
+        table.keepLive(TableFilter.Live.from(table.expirableBefore(retentionMillis)));
     }
 
     @Override

@@ -65,6 +65,16 @@ enum SegmentKeys {
         return KeyRange.between(new byte[] {TableKeys.DATA}, prefixed(segment, new byte[0]));
     }
 
+    /** The table keys of a segment and all after it. */
+    static KeyRange segmentsFrom(long segment) {
+        return KeyRange.between(prefixed(segment, new byte[0]), new byte[] {TableKeys.UNDO});
+    }
+
+    /** The table keys of the segments from one to before another. */
+    static KeyRange segments(long from, long before) {
+        return KeyRange.between(prefixed(from, new byte[0]), prefixed(before, new byte[0]));
+    }
+
     static long segment(byte[] tableKey) {
         return longAt(tableKey, 1);
     }

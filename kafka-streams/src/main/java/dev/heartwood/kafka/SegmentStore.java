@@ -10,7 +10,8 @@ abstract class SegmentStore extends TableStore {
     private final SegmentKeys keys;
     private final long retentionMillis;
     private DroppedRecords droppedRecords;
-    private long droppedSegment = -1;
+    private long droppedSegment;
+    private long droppedNewSegment;
 
     SegmentStore(String name, TableShape shape, SegmentKeys keys, long retentionMillis) {
         super(name, shape, keys::isExpired);
@@ -20,7 +21,8 @@ abstract class SegmentStore extends TableStore {
 
     @Override
     final void opened(StateStoreContext context) {
-        droppedSegment = -1;
+        droppedSegment = 0;
+        droppedNewSegment = 0;
         droppedRecords = new DroppedRecords(context);
     }
 
@@ -66,17 +68,29 @@ abstract class SegmentStore extends TableStore {
 
     /**
      * Lets the table drop what has expired, each time that a whole segment more has: leaves of the tree that hold nothing else go
-     * at once, and the rest when a merge meets it.
+     * at once, and the rest when a merge meets it. What the last commit has waits for the next one where a way back may lead to it; segments
+     * that had nothing then do not wait.
      */
     private void dropExpired(StateTable table) {
-        long expirableBefore = table.expirableBefore(retentionMillis);
-        if (expirableBefore > 0) {
-            long segment = expirableBefore / shape().segmentMillis();
-            if (segment > droppedSegment) {
-                droppedSegment = segment;
-                table.dropBefore(segment * shape().segmentMillis());
-                table.discard(SegmentKeys.segmentsBefore(segment));
-            }
+        long segment = segmentAt(table.expirableBefore(retentionMillis));
+        long newSegment = segmentAt(table.streamTime() - retentionMillis);
+        if (segment <= droppedSegment && newSegment <= droppedNewSegment) {
+            return;
         }
+        long firstNew = table.firstNewSegment();
+        long millis = shape().segmentMillis();
+        table.keepLive(new TableFilter.Live(segment * millis, firstNew, newSegment * millis));
+        if (segment > droppedSegment) {
+            table.discard(SegmentKeys.segmentsBefore(segment));
+        }
+        if (newSegment > firstNew) {
+            table.discard(SegmentKeys.segments(firstNew, newSegment));
+        }
+        droppedSegment = segment;
+        droppedNewSegment = newSegment;
+    }
+
+    private long segmentAt(long time) {
+        return Math.max(0, time) / shape().segmentMillis();
     }
 }

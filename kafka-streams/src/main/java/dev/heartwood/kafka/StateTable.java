@@ -91,7 +91,7 @@ final class StateTable implements TableReader, AutoCloseable {
         ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
-        undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), committed.epoch()) : null;
+        undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), shape, committed) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
         filter.committed(committed.epoch());
         if (mode.snapshots()) {
@@ -133,15 +133,23 @@ final class StateTable implements TableReader, AutoCloseable {
         }
     }
 
-    /** Records with timestamps before this may be dropped, as soon as no way back leads to them. */
+    /** Records with timestamps before this may be dropped, also where the last commit has them. */
     long expirableBefore(long retentionMillis) {
         long time = mode.undoes() ? committed.streamTime() : streamTime;
         return time < 0 ? Long.MIN_VALUE : time - retentionMillis;
     }
 
-    /** Tells merges that the data before {@code timestamp} is not needed any more. */
-    void dropBefore(long timestamp) {
-        filter.liveFrom(timestamp);
+    /**
+     * The first segment of those that had nothing at the last commit, whose records may be dropped by the time of the stream, or
+     * {@link TableShape#NO_SEGMENT}: there are none, or no data has to wait for a commit.
+     */
+    long firstNewSegment() {
+        return undo == null ? TableShape.NO_SEGMENT : undo.firstNewSegment();
+    }
+
+    /** Tells merges which data is not needed any more. */
+    void keepLive(TableFilter.Live live) {
+        filter.live(live);
     }
 
     /** Gives back the space of a range that will not be read any more. */
@@ -217,12 +225,12 @@ final class StateTable implements TableReader, AutoCloseable {
         }
         Map<TopicPartition, Long> after = committed.offsetsAfter(offsets);
         boolean isSame = writtenBytes == 0 && after.equals(committed.offsets()) && streamTime == committed.streamTime();
-        if (isSame) {
+        if (isSame && (undo == null || committed.dataUpTo() != CommitState.UNKNOWN)) {
             return;
         }
         writing(() -> {
             CommitState before = committed;
-            CommitState next = new CommitState(before.epoch() + 1, streamTime, after, positionCopy());
+            CommitState next = new CommitState(before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy());
             committed = next;
             try {
                 bulk.commit(this::commitRecord);
@@ -234,7 +242,7 @@ final class StateTable implements TableReader, AutoCloseable {
             committedHere = true;
             filter.committed(next.epoch());
             if (undo != null) {
-                undo.begin(next.epoch());
+                undo.begin(next);
             }
             if (mode.snapshots()) {
                 CommittedReader old = committedReader;

@@ -8,6 +8,8 @@ import java.nio.ByteOrder;
 /**
  * Lets merges drop what nobody needs any more: undo records of epochs before the last commit, and data that the table's kind calls
  * expired. Thread-safe.
+ *
+ * <p>Data that the last commit has and data of segments that had nothing then expire by times of their own, which change together.
  */
 final class TableFilter implements CompactionFilter {
     /** Decides about one entry of the data, key with its key space and value, by the time from which records are live. */
@@ -19,13 +21,27 @@ final class TableFilter implements CompactionFilter {
     /** For data that does not expire. */
     static final Expiry NEVER = (key, value, liveFrom) -> false;
 
+    /**
+     * What is live.
+     *
+     * @param from data of before this time is not needed any more
+     * @param firstNewSegment the first segment with another time, or {@link TableShape#NO_SEGMENT}
+     * @param newFrom the time for that segment and those after it
+     */
+    record Live(long from, long firstNewSegment, long newFrom) {
+        /** One time for all data. */
+        static Live from(long timestamp) {
+            return new Live(timestamp, TableShape.NO_SEGMENT, timestamp);
+        }
+    }
+
     private static final ValueLayout.OfLong BIG_ENDIAN = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final Expiry expiry;
 
     // Both written by the writer of the table and read by merges; a value that is behind drops less.
     private volatile long committedEpoch;
-    private volatile long liveFrom = Long.MIN_VALUE;
+    private volatile Live live = Live.from(Long.MIN_VALUE);
 
     TableFilter(Expiry expiry) {
         this.expiry = expiry;
@@ -40,18 +56,23 @@ final class TableFilter implements CompactionFilter {
         committedEpoch = epoch;
     }
 
-    void liveFrom(long timestamp) {
-        liveFrom = timestamp;
+    void live(Live live) {
+        this.live = live;
     }
 
     @Override
     public Decision filter(MemorySegment key, MemorySegment value) {
         boolean drop = switch (key.get(ValueLayout.JAVA_BYTE, 0)) {
             case TableKeys.UNDO -> longAt(key, 1) < committedEpoch;
-            case TableKeys.DATA -> expiry.isExpired(key, value, liveFrom);
+            case TableKeys.DATA -> isExpired(key, value, live);
             default -> false;
         };
         return drop ? Decision.DROP : Decision.KEEP;
+    }
+
+    private boolean isExpired(MemorySegment key, MemorySegment value, Live live) {
+        boolean isNew = live.firstNewSegment() != TableShape.NO_SEGMENT && longAt(key, 1) >= live.firstNewSegment();
+        return expiry.isExpired(key, value, isNew ? live.newFrom() : live.from());
     }
 
     /** Nobody reads undo records of commits before the last one, and readers look at the time of data themselves. */

@@ -95,10 +95,7 @@ final class TableOpener {
                     new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
                             + " last commit, which exactly-once processing must not see"));
         }
-        long undone = UndoLog.rollBack(store, committed.epoch());
-        if (undone > 0) {
-            LOG.info("Store {} went back to its last commit: {} keys were changed after it", name, undone);
-        }
+        rollBack(store, committed, isAhead ? TableShape.NO_SEGMENT : found.firstNewSegment(committed));
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
                 name, store, found, filter, mode, committed, isAhead, dataUpTo(store, found), shared::undoneKeys, closed -> {
@@ -109,13 +106,24 @@ final class TableOpener {
         return table;
     }
 
+    private void rollBack(KeyValueStore store, CommitState committed, long firstNewSegment) {
+        long undone = UndoLog.rollBack(store, committed.epoch());
+        boolean removed = firstNewSegment != TableShape.NO_SEGMENT && UndoLog.removeFrom(store, firstNewSegment);
+        if (undone > 0 || removed) {
+            LOG.info("Store {} went back to its last commit: {} keys were changed after it{}",
+                    name, undone, removed ? ", and later time segments filled" : "");
+        }
+    }
+
     /** The end of the last time segment that has data: what a killed process wrote may be later than the last commit knows. */
     private static long dataUpTo(KeyValueStore store, TableShape shape) {
-        if (shape.segmentMillis() == 0) {
+        long millis = shape.segmentMillis();
+        if (millis == 0) {
             return -1;
         }
         try (Cursor data = store.cursor(TableKeys.ALL_DATA)) {
-            return data.last() ? (SegmentKeys.segment(data.key()) + 1) * shape.segmentMillis() - 1 : -1;
+            long last = data.last() ? SegmentKeys.segment(data.key()) : -1;
+            return last < Long.MAX_VALUE / millis ? (last + 1) * millis - 1 : Long.MAX_VALUE;
         }
     }
 

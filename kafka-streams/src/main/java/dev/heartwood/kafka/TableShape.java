@@ -12,11 +12,23 @@ import org.apache.kafka.streams.errors.ProcessorStateException;
  * @param segmentMillis the length of a time segment in its keys; 0 when there is none
  */
 record TableShape(TableKind kind, ValueFormat format, long segmentMillis) {
+    /** The number of a segment that there is not. */
+    static final long NO_SEGMENT = Long.MAX_VALUE;
+
     private static final String VERSION = "v1";
 
     /** The text that is stored. */
     byte[] encoded() {
         return (VERSION + " " + kind + " " + format + " " + segmentMillis).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /**
+     * The first segment of those in which there was nothing yet at a commit, or {@link #NO_SEGMENT}: the table has none, or the
+     * commit does not say how late its data was.
+     */
+    long firstNewSegment(CommitState commit) {
+        boolean isKnown = segmentMillis > 0 && commit.dataUpTo() != CommitState.UNKNOWN;
+        return isKnown ? Math.floorDiv(commit.dataUpTo(), segmentMillis) + 1 : NO_SEGMENT;
     }
 
     /**

@@ -11,6 +11,9 @@ import java.util.Arrays;
  * same atomic batch; so at every moment, whatever the process is killed in the midst of, the records of the current epoch
  * lead from the data as it is to the data as it was committed.
  *
+ * <p>Time segments that had nothing at the commit need no record: the commit says which these are, and going back empties them. So what is
+ * written there may be dropped at any time, as soon as it has expired.
+ *
  * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage from then on
  * and go when a merge meets them. Belongs to the writer of the table.
  */
@@ -21,22 +24,35 @@ final class UndoLog {
 
     private final KeyValueStore store;
     private final UndoneKeys undone;
+    private final TableShape shape;
     private final long seed = UndoneKeys.newSeed();
     private long epoch;
+    private long firstNewSegment;
 
-    UndoLog(KeyValueStore store, UndoneKeys undone, long epoch) {
+    UndoLog(KeyValueStore store, UndoneKeys undone, TableShape shape, CommitState committed) {
         this.store = store;
         this.undone = undone;
-        this.epoch = epoch;
+        this.shape = shape;
+        begin(committed);
     }
 
-    /** From now on a record leads back to the commit of this epoch. */
-    void begin(long epoch) {
-        this.epoch = epoch;
+    /** From now on the way back leads to this commit. */
+    void begin(CommitState committed) {
+        epoch = committed.epoch();
+        firstNewSegment = shape.firstNewSegment(committed);
+    }
+
+    /** The first segment that had nothing at the commit, or {@link TableShape#NO_SEGMENT}. */
+    long firstNewSegment() {
+        return firstNewSegment;
     }
 
     /** Sets the value of a key, null for none, so that it can be undone; returns how many records of its own it wrote. */
     int write(byte[] key, byte[] value) {
+        if (firstNewSegment != TableShape.NO_SEGMENT && SegmentKeys.segment(key) >= firstNewSegment) {
+            writeAlone(key, value);
+            return 0;
+        }
         long fingerprint = UndoneKeys.fingerprint(seed, epoch, key);
         if (undone.contains(fingerprint)) {
             writeAlone(key, value);
@@ -84,8 +100,8 @@ final class UndoLog {
     }
 
     /**
-     * Goes back to the commit. Each batch restores keys and removes their records together, so a rollback that is cut short goes
-     * on where it ended.
+     * Goes back to the commit of an epoch by its records. Each batch restores keys and removes their records together, so a rollback that
+     * is cut short goes on where it ended.
      *
      * @return how many keys were restored
      */
@@ -104,6 +120,52 @@ final class UndoLog {
             }
         }
         return restored;
+    }
+
+    /**
+     * Empties the segments from one on. A rollback that is cut short begins again, since no commit has followed.
+     *
+     * @return whether they had anything
+     */
+    static boolean removeFrom(KeyValueStore store, long segment) {
+        KeyRange range = SegmentKeys.segmentsFrom(segment);
+        if (isEmpty(store, range)) {
+            return false;
+        }
+        store.discard(range);
+        try (WriteBatch batch = store.newBatch()) {
+            byte[] from = range.from();
+            while (from != null) {
+                batch.clear();
+                from = gatherRemovals(store, KeyRange.between(from, range.to()), batch);
+                if (batch.count() > 0) {
+                    store.write(batch);
+                }
+            }
+        }
+        // What was discarded must not be there again after a crash, for the next commit would make it its own.
+        store.checkpoint();
+        return true;
+    }
+
+    private static boolean isEmpty(KeyValueStore store, KeyRange range) {
+        try (Cursor cursor = store.cursor(range)) {
+            return !cursor.first();
+        }
+    }
+
+    /** Fills a batch with the removal of some keys; returns where to go on, or null. */
+    private static byte[] gatherRemovals(KeyValueStore store, KeyRange range, WriteBatch batch) {
+        try (Cursor cursor = store.cursor(range)) {
+            while (cursor.next()) {
+                byte[] key = cursor.key();
+                batch.delete(key);
+                if (batch.bytes() >= ROLLBACK_BATCH_BYTES) {
+                    return TableKeys.after(key);
+                }
+            }
+        }
+        return null;
     }
 
     /**

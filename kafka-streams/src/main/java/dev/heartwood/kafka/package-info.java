@@ -16,8 +16,10 @@
  *   <li>A commit is one write. It holds offsets, position, stream time and the epoch of undo records, so they cannot disagree.
  *   <li>Under at-least-once the data on disk is never behind the committed offsets.
  *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
- *       (records that a restore wrote on top are committed too, and are restored again). A table is rolled back before anybody
- *       reads it.
+ *       (records that a restore wrote on top are committed too, and are restored again), but for time segments later than all data of the
+ *       commit, which had nothing then ({@code TableShape.firstNewSegment}). A table is rolled back before anybody reads it, and what
+ *       a rollback removed is away for good before the next commit.
+ *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
  *       later commit. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The environment is open as long as one table of its instance is.

@@ -7,7 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.TestDirectory;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.common.IsolationLevel;
@@ -153,6 +157,58 @@ class CommitTest {
         }
     }
 
+    /** Under exactly-once a store goes back by emptying what is later than its last commit, which must know of these. */
+    @Test
+    void sessionsThatAtLeastOnceCommittedWithoutKnowingOfThemAreCommittedUnderExactlyOnce() {
+        HeartwoodSessionStore store = sessions();
+        Bytes key = Bytes.wrap("k".getBytes());
+        store.put(new Windowed<>(key, new SessionWindow(0, 1)), new byte[] {1});
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.put(new Windowed<>(key, new SessionWindow(50_000, 50_001)), new byte[] {2});
+        store.close();
+        store = sessions();
+        store.commit(Map.of(StoreContext.CHANGELOG, 2L));
+        store.close();
+        for (int opening = 0; opening < 2; opening++) {
+            store = sessions(EXACTLY_ONCE);
+            assertEquals(2, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+            store.put(new Windowed<>(key, new SessionWindow(60_000, 60_001)), new byte[] {3});
+            store.close();
+        }
+    }
+
+    /** A commit of a version that did not write how late its data was. */
+    @Test
+    void aCommitThatDoesNotSayHowLateItsDataIsIsGoneBackToByUndoRecords() {
+        Bytes key = Bytes.wrap("k".getBytes());
+        HeartwoodSessionStore store = sessions(EXACTLY_ONCE);
+        store.put(new Windowed<>(key, new SessionWindow(0, 1)), new byte[] {1});
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        StoreOptions options = StoreOptions.builder()
+                .groupSuffixBytes(TableKind.SESSION.groupSuffixBytes())
+                .build();
+        Path files = TableOpener.directory(directory.path().toFile(), "sessions");
+        try (KeyValueStore raw = Heartwood.open(files, options)) {
+            byte[] commit = raw.get(TableKeys.COMMIT);
+            int dataUpTo = 1 + 2 * Long.BYTES; // behind version, epoch and stream time
+            byte[] first = new byte[commit.length - Long.BYTES];
+            System.arraycopy(commit, 0, first, 0, dataUpTo);
+            System.arraycopy(commit, dataUpTo + Long.BYTES, first, dataUpTo, first.length - dataUpTo);
+            first[0] = 1;
+            raw.put(TableKeys.COMMIT, first);
+        }
+        store = sessions(EXACTLY_ONCE);
+        assertEquals(TableShape.NO_SEGMENT, store.table().firstNewSegment());
+        store.put(new Windowed<>(key, new SessionWindow(90_000, 90_001)), new byte[] {2});
+        store.close();
+        store = sessions(EXACTLY_ONCE);
+        assertEquals(1, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        assertEquals(1, store.table().firstNewSegment(), "a commit of nothing new says it");
+        store.close();
+    }
+
     private static int count(KeyValueIterator<?, ?> iterator) {
         try (iterator) {
             int found = 0;
@@ -165,7 +221,11 @@ class CommitTest {
     }
 
     private HeartwoodSessionStore sessions() {
-        return new StoreContext(directory.path(), Map.of())
+        return sessions(Map.of());
+    }
+
+    private HeartwoodSessionStore sessions(Map<String, ?> configs) {
+        return new StoreContext(directory.path(), configs)
                 .open(HeartwoodSessionStore.of("sessions", ValueFormat.PLAIN, 100_000, 10_000));
     }
 

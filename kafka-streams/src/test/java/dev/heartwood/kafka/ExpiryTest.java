@@ -39,17 +39,34 @@ class ExpiryTest {
     /** Twelve retentions of data pass through; what is on the disk stays that of a few. */
     @Test
     void expiredSegmentsLeaveTheDisk() {
+        expiredSegmentsLeaveTheDisk(StreamsConfig.AT_LEAST_ONCE);
+    }
+
+    /** The only commit is that of the start, as Kafka Streams 4.3 does it. */
+    @Test
+    void underExactlyOnceExpiredSegmentsLeaveTheDiskWithoutACommit() {
+        expiredSegmentsLeaveTheDisk(StreamsConfig.EXACTLY_ONCE_V2);
+    }
+
+    private static void expiredSegmentsLeaveTheDisk(String guarantee) {
         try (TestDirectory directory = new TestDirectory("expiry")) {
             StoreContext context = new StoreContext(
                     directory.path(),
                     Map.of(
+                            StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee,
                             HeartwoodStoreConfig.MEMTABLE_BYTES, "128k",
                             HeartwoodStoreConfig.CHECKPOINT_DISTANCE, "64"));
             HeartwoodWindowStore store = context.open(windows());
-            for (int round = 0; round < ROUNDS; round++) {
+            round(store, 0);
+            store.commit(Map.of(StoreContext.CHANGELOG, 0L));
+            for (int round = 1; round < ROUNDS; round++) {
                 round(store, round);
-                store.commit(Map.of(StoreContext.CHANGELOG, (long) round));
+                if (guarantee.equals(StreamsConfig.AT_LEAST_ONCE)) {
+                    store.commit(Map.of(StoreContext.CHANGELOG, (long) round));
+                }
             }
+            long entries = store.table().stats().entriesEstimate();
+            assertTrue(entries < KEYS * ROUNDS * 3 / 4, () -> entries + " entries wait to be merged away");
             store.table().settle();
             long written = store.table().stats().userBytesWritten();
             long live = store.table().stats().liveBytes();

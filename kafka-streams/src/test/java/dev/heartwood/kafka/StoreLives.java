@@ -1,0 +1,272 @@
+package dev.heartwood.kafka;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.kstream.Windowed;
+import org.apache.kafka.streams.kstream.internals.SessionWindow;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.SessionStore;
+import org.apache.kafka.streams.state.WindowStore;
+import org.apache.kafka.streams.state.internals.SessionKeySchema;
+import org.apache.kafka.streams.state.internals.WindowKeySchema;
+
+/**
+ * The lives of a window or session store under exactly-once: what each life does to it at random, and what it must show. A life ends
+ * somewhere after its last commit, and the next one begins with what that commit left. As a process it lives one life and dies of it.
+ */
+final class StoreLives {
+    /** How the process ends when the store was right. */
+    static final int DEAD = 77;
+
+    private static final Duration RETENTION = Duration.ofMinutes(2);
+    private static final long SEGMENT_MILLIS = 60_000;
+    private static final long BEGIN = 100 * SEGMENT_MILLIS;
+    private static final int KEYS = 30;
+    private static final int BURST = 100;
+
+    private final Kind kind;
+    private final SplittableRandom random;
+    private Map<Entry, Bytes> data = new HashMap<>();
+    private Map<Entry, Bytes> committed = Map.of();
+    private long streamTime = -1;
+    private long committedTime = -1;
+    private long offset;
+    private long committedOffset = -1;
+    private long now;
+
+    /** A key with the start of its window, or the end of its session. */
+    record Entry(Bytes key, long time) implements Comparable<Entry> {
+        @Override
+        public int compareTo(Entry other) {
+            int byTime = Long.compare(time, other.time);
+            return byTime != 0 ? byTime : key.compareTo(other.key);
+        }
+    }
+
+    /** A kind of store whose records expire. */
+    enum Kind {
+        WINDOW {
+            @Override
+            StateStore store() {
+                return HeartwoodStores.persistentWindowStore("lives", RETENTION, Duration.ofSeconds(10), false)
+                        .get();
+            }
+
+            @Override
+            @SuppressWarnings("unchecked")
+            void put(StateStore store, Entry entry, byte[] value) {
+                ((WindowStore<Bytes, byte[]>) store).put(entry.key(), value, entry.time());
+            }
+
+            @Override
+            byte[] changelogKey(Entry entry) {
+                return WindowKeySchema.toStoreKeyBinary(entry.key(), entry.time(), 0).get();
+            }
+
+            @Override
+            @SuppressWarnings("unchecked")
+            Map<Entry, Bytes> shown(StateStore store) {
+                return entries(((WindowStore<Bytes, byte[]>) store).all(), window -> window.window().start());
+            }
+        },
+        SESSION {
+            @Override
+            StateStore store() {
+                return HeartwoodStores.persistentSessionStore("lives", RETENTION).get();
+            }
+
+            private Windowed<Bytes> session(Entry entry) {
+                return new Windowed<>(entry.key(), new SessionWindow(entry.time() - 5, entry.time()));
+            }
+
+            @Override
+            @SuppressWarnings("unchecked")
+            void put(StateStore store, Entry entry, byte[] value) {
+                ((SessionStore<Bytes, byte[]>) store).put(session(entry), value);
+            }
+
+            @Override
+            byte[] changelogKey(Entry entry) {
+                return SessionKeySchema.toBinary(session(entry)).get();
+            }
+
+            @Override
+            @SuppressWarnings("unchecked")
+            Map<Entry, Bytes> shown(StateStore store) {
+                return entries(
+                        ((SessionStore<Bytes, byte[]>) store).findSessions(null, null, 0, Long.MAX_VALUE),
+                        session -> session.window().end());
+            }
+        };
+
+        abstract StateStore store();
+
+        abstract void put(StateStore store, Entry entry, byte[] value);
+
+        abstract byte[] changelogKey(Entry entry);
+
+        abstract Map<Entry, Bytes> shown(StateStore store);
+
+        private static Map<Entry, Bytes> entries(
+                KeyValueIterator<Windowed<Bytes>, byte[]> found, ToLongFunction<Windowed<Bytes>> time) {
+            Map<Entry, Bytes> entries = new TreeMap<>();
+            try (found) {
+                found.forEachRemaining(entry -> entries.put(
+                        new Entry(entry.key.key(), time.applyAsLong(entry.key)), Bytes.wrap(entry.value)));
+            }
+            return entries;
+        }
+    }
+
+    /** A store that is open, to be lived with; its context restores. */
+    record Opened(StoreContext context, StateStore store) {}
+
+    StoreLives(Kind kind, long seed) {
+        this.kind = kind;
+        random = new SplittableRandom(seed);
+        now = BEGIN;
+    }
+
+    /** Opens the store; some seeds have many checkpoints, and some almost none. */
+    Opened open(Path directory, long seed) {
+        StoreContext context = new StoreContext(
+                directory,
+                Map.of(
+                        StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
+                        HeartwoodStoreConfig.MEMTABLE_BYTES, "64k",
+                        HeartwoodStoreConfig.CHECKPOINT_DISTANCE, seed % 2 == 0 ? "1" : "64"));
+        return new Opened(context, context.open(kind.store()));
+    }
+
+    /** Arguments: the task's directory, the kind, the seed, and how many lives there were before. */
+    public static void main(String[] arguments) {
+        long seed = Long.parseLong(arguments[2]);
+        StoreLives lives = new StoreLives(Kind.valueOf(arguments[1]), seed);
+        for (int life = 0; life < Integer.parseInt(arguments[3]); life++) {
+            lives.live(null);
+        }
+        Opened opened = lives.open(Path.of(arguments[0]), seed);
+        lives.check(opened.store());
+        lives.live(opened);
+        Runtime.getRuntime().halt(DEAD);
+    }
+
+    /** Lives one life, with a store or without, and goes back to what the last commit left. */
+    void live(Opened opened) {
+        for (int deeds = random.nextInt(25); deeds > 0; deeds--) {
+            switch (random.nextInt(12)) {
+                case 0 -> commit(opened);
+                case 1 -> {
+                    if (opened != null) {
+                        table(opened.store()).settle();
+                    }
+                }
+                case 2 -> {
+                    restore(opened);
+                    commit(opened);
+                }
+                default -> write(opened);
+            }
+        }
+        if (opened != null) {
+            assertShown(opened.store());
+        }
+        data = new HashMap<>(committed);
+        streamTime = committedTime;
+        offset = committedOffset;
+        now = Math.max(BEGIN, committedTime) + random.nextLong(SEGMENT_MILLIS);
+    }
+
+    private static StateTable table(StateStore store) {
+        return ((TableStore) store).table();
+    }
+
+    /** What Kafka Streams finds when it has opened the store. */
+    void check(StateStore store) {
+        assertEquals(committedOffset < 0 ? null : committedOffset, ((TableStore) store).committedOffset(StoreContext.CHANGELOG));
+        assertEquals(committedTime, table(store).streamTime());
+        assertShown(store);
+    }
+
+    private void assertShown(StateStore store) {
+        Map<Entry, Bytes> live = new TreeMap<>();
+        data.forEach((entry, value) -> {
+            if (isLive(entry)) {
+                live.put(entry, value);
+            }
+        });
+        assertEquals(live, kind.shown(store));
+    }
+
+    private boolean isLive(Entry entry) {
+        return entry.time() > streamTime - RETENTION.toMillis();
+    }
+
+    private void commit(Opened opened) {
+        offset++;
+        committed = Map.copyOf(data);
+        committedTime = streamTime;
+        committedOffset = offset;
+        if (opened != null) {
+            opened.store().commit(Map.of(StoreContext.CHANGELOG, offset));
+        }
+    }
+
+    /** Records in and out of order, some too late, some at the edges of segments. */
+    private List<KeyValue<Entry, byte[]>> records() {
+        now += random.nextInt(12) == 0 ? 2 * RETENTION.toMillis() : random.nextLong(SEGMENT_MILLIS / 2);
+        List<KeyValue<Entry, byte[]>> records = new ArrayList<>();
+        for (int i = 0; i < BURST; i++) {
+            long time = now - (random.nextBoolean() ? 0 : random.nextLong(RETENTION.toMillis() * 5 / 4));
+            if (random.nextInt(3) == 0) {
+                time = time / SEGMENT_MILLIS * SEGMENT_MILLIS - random.nextInt(2);
+            }
+            Bytes key = Bytes.wrap(("key" + random.nextInt(KEYS)).getBytes());
+            byte[] value = random.nextInt(8) == 0 ? null : (time + "/" + random.nextLong() + "v".repeat(150)).getBytes();
+            records.add(KeyValue.pair(new Entry(key, time), value));
+        }
+        return records;
+    }
+
+    private void write(Opened opened) {
+        for (KeyValue<Entry, byte[]> record : records()) {
+            streamTime = Math.max(streamTime, record.key.time());
+            set(record);
+            if (opened != null) {
+                kind.put(opened.store(), record.key, record.value);
+            }
+        }
+    }
+
+    private void set(KeyValue<Entry, byte[]> record) {
+        if (record.value == null) {
+            data.remove(record.key);
+        } else if (isLive(record.key)) {
+            data.put(record.key, Bytes.wrap(record.value));
+        }
+    }
+
+    private void restore(Opened opened) {
+        List<KeyValue<Entry, byte[]>> records = records();
+        records.forEach(record -> streamTime = Math.max(streamTime, record.key.time()));
+        records.forEach(this::set);
+        if (opened != null) {
+            List<KeyValue<byte[], byte[]>> changelog = new ArrayList<>();
+            records.forEach(record -> changelog.add(KeyValue.pair(kind.changelogKey(record.key), record.value)));
+            opened.context().streams().restore(opened.store().name(), changelog);
+        }
+    }
+}
