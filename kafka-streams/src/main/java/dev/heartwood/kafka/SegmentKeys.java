@@ -34,6 +34,11 @@ enum SegmentKeys {
         this.suffixBytes = suffixBytes;
     }
 
+    /** The keys of a kind of table that has segments. */
+    static SegmentKeys of(TableKind kind) {
+        return kind == TableKind.WINDOW ? WINDOW : SESSION;
+    }
+
     TableKind kind() {
         return kind;
     }
@@ -77,6 +82,10 @@ enum SegmentKeys {
 
     static long segment(byte[] tableKey) {
         return longAt(tableKey, 1);
+    }
+
+    static byte[] storeKey(byte[] tableKey) {
+        return Arrays.copyOfRange(tableKey, PREFIX_BYTES, tableKey.length);
     }
 
     byte[] recordKey(byte[] tableKey) {

@@ -42,7 +42,6 @@ final class StateTable implements TableReader, AutoCloseable {
 
     private final String name;
     private final KeyValueStore store;
-    private final TableShape shape;
     private final TableFilter filter;
     private final CommitMode mode;
     private final UndoLog undo;
@@ -81,7 +80,6 @@ final class StateTable implements TableReader, AutoCloseable {
     StateTable(Parts parts) {
         name = parts.name();
         store = parts.store();
-        shape = parts.shape();
         filter = parts.filter();
         mode = parts.mode();
         committed = parts.committed();
@@ -91,7 +89,7 @@ final class StateTable implements TableReader, AutoCloseable {
         ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
-        undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), shape, committed) : null;
+        undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), parts.shape(), committed) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
         filter.committed(committed.epoch());
         if (mode.snapshots()) {
@@ -101,10 +99,6 @@ final class StateTable implements TableReader, AutoCloseable {
 
     String name() {
         return name;
-    }
-
-    TableShape shape() {
-        return shape;
     }
 
     boolean isOpen() {

@@ -96,9 +96,13 @@ final class TableOpener {
                             + " last commit, which exactly-once processing must not see"));
         }
         rollBack(store, committed, isAhead ? TableShape.NO_SEGMENT : found.firstNewSegment(committed));
+        if (found.segmentMillis() != shape.segmentMillis()) {
+            LOG.info("Store {} is moved to time segments of {} ms, which its retention asks for now", name, shape.segmentMillis());
+            new SegmentMove(store, shape).run();
+        }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, found, filter, mode, committed, isAhead, dataUpTo(store, found), shared::undoneKeys, closed -> {
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store), shared::undoneKeys, closed -> {
             metrics.remove();
             shared.release();
         }));
@@ -116,7 +120,7 @@ final class TableOpener {
     }
 
     /** The end of the last time segment that has data: what a killed process wrote may be later than the last commit knows. */
-    private static long dataUpTo(KeyValueStore store, TableShape shape) {
+    private long dataUpTo(KeyValueStore store) {
         long millis = shape.segmentMillis();
         if (millis == 0) {
             return -1;
@@ -130,7 +134,7 @@ final class TableOpener {
     private TableShape shape(KeyValueStore store) {
         byte[] stored = store.get(TableKeys.SHAPE);
         if (stored != null) {
-            return shape.adopt(name, stored);
+            return shape.found(name, stored);
         }
         store.put(TableKeys.SHAPE, shape.encoded());
         return shape;

@@ -5,16 +5,17 @@ import org.apache.kafka.streams.errors.ProcessorStateException;
 
 /**
  * What a table holds. It is written into the table when that is made, and read when it is opened: kind and format must be the
- * same then, and the length of segments stays what it was.
+ * same then. When the length of segments is another, the data is moved ({@link SegmentMove}).
  *
  * @param kind what its keys are made of
  * @param format what its values begin with
- * @param segmentMillis the length of a time segment in its keys; 0 when there is none
+ * @param segmentMillis the length of a time segment in its keys; 0 when there is none, {@link #MIXED} while data is moved from one to another
  */
 record TableShape(TableKind kind, ValueFormat format, long segmentMillis) {
     /** The number of a segment that there is not. */
     static final long NO_SEGMENT = Long.MAX_VALUE;
 
+    private static final long MIXED = -1;
     private static final String VERSION = "v1";
 
     /** The text that is stored. */
@@ -22,9 +23,14 @@ record TableShape(TableKind kind, ValueFormat format, long segmentMillis) {
         return (VERSION + " " + kind + " " + format + " " + segmentMillis).getBytes(StandardCharsets.US_ASCII);
     }
 
+    /** This shape while its data is moved. */
+    TableShape mixed() {
+        return new TableShape(kind, format, MIXED);
+    }
+
     /**
-     * The first segment of those in which there was nothing yet at a commit, or {@link #NO_SEGMENT}: the table has none, or the
-     * commit does not say how late its data was.
+     * The first segment of those in which there was nothing yet at a commit, or {@link #NO_SEGMENT}: the table has none, the
+     * commit does not say how late its data was, or data is being moved, which all is of the commit.
      */
     long firstNewSegment(CommitState commit) {
         boolean isKnown = segmentMillis > 0 && commit.dataUpTo() != CommitState.UNKNOWN;
@@ -32,11 +38,11 @@ record TableShape(TableKind kind, ValueFormat format, long segmentMillis) {
     }
 
     /**
-     * The shape of an existing table that is opened as this one.
+     * The shape that an existing table has which is opened as this one; the length of segments may be another.
      *
      * @throws ProcessorStateException when it is of another kind or format
      */
-    TableShape adopt(String storeName, byte[] stored) {
+    TableShape found(String storeName, byte[] stored) {
         String text = new String(stored, StandardCharsets.US_ASCII);
         String wanted = VERSION + " " + kind + " " + format + " ";
         if (!text.startsWith(wanted)) {

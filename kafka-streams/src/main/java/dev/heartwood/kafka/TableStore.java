@@ -26,7 +26,7 @@ import org.apache.kafka.streams.state.internals.StoreQueryUtils;
 abstract class TableStore implements StateStore {
     private final String name;
     private final TableFilter.Expiry expiry;
-    private TableShape shape;
+    private final TableShape shape;
     private StateStoreContext context;
     private boolean consistencyEnabled;
     private volatile StateTable table;
@@ -53,7 +53,6 @@ abstract class TableStore implements StateStore {
 
     private void open() {
         table = new TableOpener(context, name, shape, expiry).open();
-        shape = table.shape();
         opened(context);
     }
 

@@ -7,8 +7,8 @@
  *
  * <p>The rooms: {@code TableOpener} opens the directory of a store in the {@code SharedEnvironment} of its KafkaStreams instance.
  * {@code StateTable} is the open directory: data, offsets, position ({@code CommitState}) and the way back to the last commit
- * ({@code UndoLog}). {@code BulkRestore} fills an empty one. {@code TableFilter} lets merges drop what has expired. {@code
- * TableStore} is what all kinds have in common; the kinds add their keys and their reads.
+ * ({@code UndoLog}). {@code BulkRestore} fills an empty one, {@code SegmentMove} lays one out anew. {@code TableFilter} lets merges drop what
+ * has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
  *
  * <p>Invariants:
  *
@@ -22,6 +22,7 @@
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
  *       later commit. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
+ *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.
  * </ol>

@@ -41,6 +41,8 @@ final class StoreContext {
         properties.put(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "32m");
         properties.putAll(configs);
         File directory = taskDirectory.toFile();
+        // Without a size there is no cache above the stores.
+        long cacheBytes = Long.parseLong(properties.getProperty(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, "0"));
         try {
             Files.createDirectories(taskDirectory);
         } catch (IOException e) {
@@ -53,7 +55,7 @@ final class StoreContext {
                 metrics,
                 new StreamsConfig(properties),
                 MockRecordCollector::new,
-                new ThreadCache(new LogContext(), 0, metrics),
+                new ThreadCache(new LogContext(), cacheBytes, metrics),
                 Time.SYSTEM);
         processing(0, 0);
     }

@@ -1,0 +1,63 @@
+package dev.heartwood.kafka;
+
+import dev.heartwood.Cursor;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.WriteBatch;
+import java.util.Arrays;
+
+/**
+ * Moves the data of a table to time segments of another length, when its store has got another retention: Kafka Streams' cache above the store
+ * merges what both have in the order of the segments that the store's supplier names, so the store must have the same.
+ *
+ * <p>Belongs between a rollback and the first write: all data is of the last commit then, or of before, wherever it lies. A move that is cut
+ * short goes on when the table is opened again, to whichever segments are wanted by then: an entry says by its time where it belongs, and what
+ * lies there already stays. Meanwhile the table's shape says that its data lies in segments of more than one length.
+ */
+final class SegmentMove {
+    private static final long BATCH_BYTES = 256 << 10;
+
+    private final KeyValueStore store;
+    private final SegmentKeys keys;
+    private final TableShape to;
+
+    SegmentMove(KeyValueStore store, TableShape to) {
+        this.store = store;
+        this.keys = SegmentKeys.of(to.kind());
+        this.to = to;
+    }
+
+    /** Moves what does not lie where it belongs. */
+    void run() {
+        store.put(TableKeys.SHAPE, to.mixed().encoded());
+        byte[] from = TableKeys.ALL_DATA.from();
+        try (WriteBatch batch = store.newBatch()) {
+            while (from != null) {
+                batch.clear();
+                from = gather(KeyRange.between(from, TableKeys.ALL_DATA.to()), batch);
+                if (batch.count() > 0) {
+                    store.write(batch);
+                }
+            }
+        }
+        store.put(TableKeys.SHAPE, to.encoded());
+    }
+
+    /** Fills a batch with the moves of some entries; returns where to go on, or null. The cursor is closed before the batch is written. */
+    private byte[] gather(KeyRange range, WriteBatch batch) {
+        try (Cursor cursor = store.cursor(range)) {
+            while (cursor.next()) {
+                byte[] key = cursor.key();
+                byte[] wanted = keys.tableKey(SegmentKeys.storeKey(key), to.segmentMillis());
+                if (!Arrays.equals(key, wanted)) {
+                    batch.put(wanted, cursor.value());
+                    batch.delete(key);
+                    if (batch.bytes() >= BATCH_BYTES) {
+                        return TableKeys.after(key);
+                    }
+                }
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,254 @@
+package dev.heartwood.kafka;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.kafka.HeartwoodWindowStore.Duplicates;
+import dev.heartwood.kafka.HeartwoodWindowStore.WindowShape;
+import dev.heartwood.testkit.TestDirectory;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.kstream.Windowed;
+import org.apache.kafka.streams.kstream.internals.SessionWindow;
+import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.SessionStore;
+import org.apache.kafka.streams.state.Stores;
+import org.apache.kafka.streams.state.WindowStore;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A retention that changes brings other time segments, by which Kafka Streams' cache above the store goes too. */
+class ChangedSegmentsTest {
+    private static final long MINUTE = 60_000;
+    private static final long BEGIN = 1_000 * MINUTE;
+
+    /** What is done to a store that is opened twice, and what it shows then. */
+    private interface TwoLives {
+        List<String> shown(Path directory, Duration firstRetention, Duration secondRetention);
+    }
+
+    /** A store that had another retention shows what one shows that never had, in the same order. */
+    private static void compare(TwoLives lives, long minutesBefore, long minutesAfter) {
+        try (TestDirectory directory = new TestDirectory("retention")) {
+            Duration before = Duration.ofMinutes(minutesBefore);
+            Duration after = Duration.ofMinutes(minutesAfter);
+            assertEquals(
+                    lives.shown(directory.path().resolve("unchanged"), after, after),
+                    lives.shown(directory.path().resolve("changed"), before, after));
+        }
+    }
+
+    private static StoreContext cached(Path directory) {
+        return new StoreContext(directory, Map.of(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, "1000000"));
+    }
+
+    private static WindowStore<String, String> windows(Path directory, Duration retention) {
+        return cached(directory)
+                .open(Stores.windowStoreBuilder(
+                                HeartwoodStores.persistentWindowStore("windows", retention, Duration.ofMinutes(1), false),
+                                Serdes.String(),
+                                Serdes.String())
+                        .withCachingEnabled()
+                        .withLoggingDisabled()
+                        .build());
+    }
+
+    private static SessionStore<String, String> sessions(Path directory, Duration retention) {
+        return cached(directory)
+                .open(Stores.sessionStoreBuilder(
+                                HeartwoodStores.persistentSessionStore("sessions", retention),
+                                Serdes.String(),
+                                Serdes.String())
+                        .withCachingEnabled()
+                        .withLoggingDisabled()
+                        .build());
+    }
+
+    private static List<String> shown(KeyValueIterator<Windowed<String>, String> iterator) {
+        List<String> shown = new ArrayList<>();
+        try (iterator) {
+            iterator.forEachRemaining(entry -> shown.add(
+                    entry.key.key() + "@" + (entry.key.window().start() - BEGIN) / MINUTE + "=" + entry.value));
+        }
+        return shown;
+    }
+
+    /** Windows of which the cache had a newer value were shown twice, with the older value too. */
+    @ParameterizedTest
+    @CsvSource({"40, 200", "200, 40"})
+    void aCachedWindowStoreShowsEachWindowOnce(long minutesBefore, long minutesAfter) {
+        compare(ChangedSegmentsTest::windowsOfTwoLives, minutesBefore, minutesAfter);
+    }
+
+    private static List<String> windowsOfTwoLives(Path directory, Duration first, Duration second) {
+        WindowStore<String, String> store = windows(directory, first);
+        for (int minute = 0; minute < 30; minute++) {
+            for (String key : List.of("a", "b", "c")) {
+                store.put(key, "old", BEGIN + minute * MINUTE);
+            }
+        }
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        store = windows(directory, second);
+        for (int minute = 0; minute < 30; minute += 3) {
+            for (String key : List.of("a", "c", "d")) {
+                store.put(key, "new", BEGIN + minute * MINUTE);
+            }
+        }
+        List<String> shown = new ArrayList<>(shown(store.all()));
+        shown.addAll(shown(store.fetch("a", "c", BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
+        shown.addAll(shown(store.backwardFetchAll(BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
+        store.close();
+        return shown;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"40, 200", "200, 40"})
+    void aCachedSessionStoreShowsEachSessionOnce(long minutesBefore, long minutesAfter) {
+        compare(ChangedSegmentsTest::sessionsOfTwoLives, minutesBefore, minutesAfter);
+    }
+
+    private static List<String> sessionsOfTwoLives(Path directory, Duration first, Duration second) {
+        SessionStore<String, String> store = sessions(directory, first);
+        for (int minute = 0; minute < 30; minute++) {
+            for (String key : List.of("a", "b", "c")) {
+                store.put(session(key, minute), "old");
+            }
+        }
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        store = sessions(directory, second);
+        for (int minute = 0; minute < 30; minute += 3) {
+            for (String key : List.of("a", "c", "d")) {
+                store.put(session(key, minute), "new");
+            }
+        }
+        List<String> shown = new ArrayList<>(shown(store.findSessions("a", "d", 0, Long.MAX_VALUE)));
+        shown.addAll(shown(store.backwardFindSessions("a", "c", BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
+        shown.addAll(shown(store.fetch("c")));
+        store.close();
+        return shown;
+    }
+
+    private static Windowed<String> session(String key, int minute) {
+        return new Windowed<>(key, new SessionWindow(BEGIN + minute * MINUTE, BEGIN + minute * MINUTE + 5));
+    }
+
+    private static final int ENTRIES = 4_000;
+    private static final long FIRST_SEGMENT_MILLIS = 1_000;
+
+    private static HeartwoodWindowStore windows(Path directory, String guarantee, long segmentMillis) {
+        WindowShape shape = new WindowShape(60 * MINUTE, segmentMillis, 1, Duplicates.REPLACE);
+        return new StoreContext(directory, Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee))
+                .open(HeartwoodWindowStore.of("windows", ValueFormat.PLAIN, shape));
+    }
+
+    private static Bytes key(int number) {
+        return Bytes.wrap(("key" + number % 7).getBytes());
+    }
+
+    private static byte[] value(int number) {
+        return (number + "v".repeat(300)).getBytes();
+    }
+
+    /** Moves what a store has, and fails at a write. */
+    private static void moveAndFail(Path directory, long segmentMillis, int writes) {
+        StoreOptions options = StoreOptions.builder()
+                .groupSuffixBytes(TableKind.WINDOW.groupSuffixBytes())
+                .build();
+        try (KeyValueStore store = Heartwood.open(TableOpener.directory(directory.toFile(), "windows"), options)) {
+            AtomicInteger left = new AtomicInteger(writes);
+            KeyValueStore failing = (KeyValueStore) Proxy.newProxyInstance(
+                    KeyValueStore.class.getClassLoader(),
+                    new Class<?>[] {KeyValueStore.class},
+                    (proxy, method, arguments) -> {
+                        if (method.getName().equals("write") && left.getAndDecrement() == 0) {
+                            throw new IllegalStateException("the end");
+                        }
+                        try {
+                            return method.invoke(store, arguments);
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    });
+            TableShape to = new TableShape(TableKind.WINDOW, ValueFormat.PLAIN, segmentMillis);
+            assertThrows(IllegalStateException.class, () -> new SegmentMove(failing, to).run());
+        }
+    }
+
+    /** Some of the data lies where it was and some where it was to go, which is before the last commit for one length and after it for another. */
+    @ParameterizedTest
+    @CsvSource({
+        "at_least_once, 1000", "at_least_once, 1", "at_least_once, 30000",
+        "exactly_once_v2, 1000", "exactly_once_v2, 1", "exactly_once_v2, 30000"
+    })
+    void aMoveThatWasCutShortGoesOn(String guarantee, long thirdSegmentMillis) {
+        try (TestDirectory directory = new TestDirectory("move")) {
+            HeartwoodWindowStore store = windows(directory.path(), guarantee, FIRST_SEGMENT_MILLIS);
+            for (int i = 0; i < ENTRIES; i++) {
+                store.put(key(i), value(i), BEGIN + i * 7L);
+            }
+            store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+            store.close();
+            moveAndFail(directory.path(), 1, 2);
+            moveAndFail(directory.path(), 40, 1);
+
+            for (int opening = 0; opening < 2; opening++) {
+                store = windows(directory.path(), guarantee, thirdSegmentMillis);
+                for (int i = 0; i < ENTRIES; i++) {
+                    assertEquals(Bytes.wrap(value(i)), Bytes.wrap(store.fetch(key(i), BEGIN + i * 7L)));
+                }
+                try (KeyValueIterator<Windowed<Bytes>, byte[]> all = store.all()) {
+                    int count = 0;
+                    while (all.hasNext()) {
+                        all.next();
+                        count++;
+                    }
+                    assertEquals(ENTRIES, count);
+                }
+                store.close();
+            }
+        }
+    }
+
+    /** What was written after the last commit is taken back by the segments that it was written to. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 30_000})
+    void whatWasNotCommittedIsNotMoved(long segmentMillis) {
+        try (TestDirectory directory = new TestDirectory("move")) {
+            String guarantee = StreamsConfig.EXACTLY_ONCE_V2;
+            HeartwoodWindowStore store = windows(directory.path(), guarantee, FIRST_SEGMENT_MILLIS);
+            store.put(key(1), value(1), BEGIN + 500);
+            store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+            store.put(key(1), value(2), BEGIN + 500);
+            store.put(key(1), value(3), BEGIN + 600);
+            store.put(key(1), value(4), BEGIN + 1_600);
+            store.close();
+            for (int opening = 0; opening < 2; opening++) {
+                store = windows(directory.path(), guarantee, segmentMillis);
+                try (KeyValueIterator<Windowed<Bytes>, byte[]> all = store.all()) {
+                    assertEquals(Bytes.wrap(value(1)), Bytes.wrap(all.next().value));
+                    assertEquals(false, all.hasNext());
+                }
+                // Again to all three, in other segments.
+                store.put(key(1), value(5), BEGIN + 500);
+                store.put(key(1), value(6), BEGIN + 600);
+                store.put(key(1), value(7), BEGIN + 1_600);
+                store.close();
+            }
+        }
+    }
+}
