@@ -57,7 +57,7 @@ final class StateTable implements TableReader, AutoCloseable {
     private volatile long ownEntries;
     private final long foundUpTo;
     private boolean ahead;
-    /** Whether a commit since the table was opened stands for what was found in it. */
+    /** Whether the last commit since the table was opened stands for what was found in it. */
     private boolean committedHere;
 
     /**
@@ -233,7 +233,7 @@ final class StateTable implements TableReader, AutoCloseable {
                 throw e;
             }
             writtenBytes = 0;
-            committedHere = true;
+            committedHere = standsForData(offsets);
             filter.committed(next.epoch());
             if (undo != null) {
                 undo.begin(next);
@@ -244,6 +244,14 @@ final class StateTable implements TableReader, AutoCloseable {
                 old.release();
             }
         });
+    }
+
+    /**
+     * Whether a commit says what the data stands for: an offset, or none because the store has no changelog. Kafka Streams begins with a commit
+     * of an unknown offset where it has restored nothing; what was found then is still ahead of the changelog.
+     */
+    private static boolean standsForData(Map<TopicPartition, Long> offsets) {
+        return offsets.isEmpty() || offsets.values().stream().anyMatch(offset -> offset != null && offset >= 0);
     }
 
     private void commitRecord() {

@@ -21,7 +21,7 @@
  *       a rollback removed is away for good before the next commit.
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
- *       later commit. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
+ *       later commit that knows its offset. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.

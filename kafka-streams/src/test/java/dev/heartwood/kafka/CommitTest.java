@@ -247,6 +247,36 @@ class CommitTest {
         store.close();
     }
 
+    /** Kafka Streams commits that it knows no offset when a store has nothing to restore; that covers nothing that was found. */
+    @Test
+    void aCommitOfAnUnknownOffsetDoesNotCoverWhatAtLeastOnceLeft() {
+        HeartwoodKeyValueStore store = open(Map.of());
+        put(store, "k", "v");
+        store.close();
+        store = open(Map.of());
+        store.commit(Map.of(StoreContext.CHANGELOG, -4L));
+        store.close();
+        assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
+        store = open(Map.of());
+        store.commit(Map.of(StoreContext.CHANGELOG, 0L));
+        store.close();
+        store = open(EXACTLY_ONCE);
+        assertEquals("v", get(store, "k"));
+        store.close();
+    }
+
+    /** A store without a changelog never has an offset, and nothing could restore it. */
+    @Test
+    void aCommitWithoutOffsetsCoversAStoreThatHasNoChangelog() {
+        HeartwoodKeyValueStore store = open(Map.of());
+        put(store, "k", "v");
+        store.commit(Map.of());
+        store.close();
+        store = open(EXACTLY_ONCE);
+        assertEquals("v", get(store, "k"));
+        store.close();
+    }
+
     @Test
     void aStoreOfAnotherFormatIsRefusedByName() {
         open(Map.of()).close();
