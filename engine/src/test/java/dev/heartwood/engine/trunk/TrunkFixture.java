@@ -112,10 +112,16 @@ final class TrunkFixture implements AutoCloseable {
 
     /** Packs what was written since the last call. */
     void pack() {
-        packer.pack(memtable, generation);
+        packForReaders().release();
+    }
+
+    /** As {@link #pack}; what was packed is the caller's to give back. */
+    PackedMemtable packForReaders() {
+        PackedMemtable packed = packer.pack(memtable, generation);
         memtable.release();
         generation++;
         memtable = new Memtable(pool, new SortArrays(), generation, 1, 8 << 20);
+        return packed;
     }
 
     /** Plans, does and installs one merge; returns whether there was one. */
