@@ -13,7 +13,10 @@ import java.lang.foreign.MemorySegment;
  * OutOfMemoryError} stops the store, as wherever the Java heap is full.
  */
 public interface CompactionFilter {
-    /** A name that is stored with the store, to describe it; the next open may bring another filter, or none. */
+    /**
+     * A name that is stored with the store, to describe it; the next open may bring another filter, or none. As for a {@link
+     * MergeOperator#name}.
+     */
     String name();
 
     /**

@@ -11,7 +11,10 @@ import java.util.List;
  * the store, as wherever the Java heap is full.
  */
 public interface MergeOperator {
-    /** A name that is stored with the store and checked at open. */
+    /**
+     * A name that is stored with the store and checked at open: at most 256 bytes of UTF-8, without control characters and without blanks
+     * at its ends. Asked for once, when options are built.
+     */
     String name();
 
     /**

@@ -1,5 +1,6 @@
 package dev.heartwood;
 
+import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -37,6 +38,7 @@ public final class StoreOptions {
         RETURN
     }
 
+    private static final int NAME_BYTES_MAX = 256;
     private static final StoreOptions DEFAULTS = builder().build();
 
     private final Builder values;
@@ -191,12 +193,12 @@ public final class StoreOptions {
 
     /** The name of the merge operator, or of the one that the parsed text named; empty when there is none. */
     public String mergeOperatorName() {
-        return values.mergeOperator != null ? values.mergeOperator.name() : values.mergeOperatorName;
+        return values.mergeOperatorName;
     }
 
     /** The name of the compaction filter, or of the one that the parsed text named; empty when there is none. */
     public String compactionFilterName() {
-        return values.compactionFilter != null ? values.compactionFilter.name() : values.compactionFilterName;
+        return values.compactionFilterName;
     }
 
     /**
@@ -445,18 +447,46 @@ public final class StoreOptions {
             return this;
         }
 
-        /** See {@link StoreOptions#mergeOperator()}; null removes it. */
+        /**
+         * See {@link StoreOptions#mergeOperator()}; null removes it.
+         *
+         * @throws IllegalArgumentException when its name cannot be stored, see {@link MergeOperator#name}
+         */
         public Builder mergeOperator(MergeOperator mergeOperator) {
+            this.mergeOperatorName = mergeOperator == null ? "" : storable("merge operator", mergeOperator.name());
             this.mergeOperator = mergeOperator;
-            this.mergeOperatorName = "";
             return this;
         }
 
-        /** See {@link StoreOptions#compactionFilter()}; null removes it. */
+        /**
+         * See {@link StoreOptions#compactionFilter()}; null removes it.
+         *
+         * @throws IllegalArgumentException when its name cannot be stored, see {@link CompactionFilter#name}
+         */
         public Builder compactionFilter(CompactionFilter compactionFilter) {
+            this.compactionFilterName = compactionFilter == null ? "" : storable("compaction filter", compactionFilter.name());
             this.compactionFilter = compactionFilter;
-            this.compactionFilterName = "";
             return this;
+        }
+
+        /** A name that the options of a store, lines of text in its superblock, give back as it was. */
+        private static String storable(String what, String name) {
+            if (name == null) {
+                throw new IllegalArgumentException("the " + what + " has no name");
+            }
+            byte[] encoded = name.getBytes(StandardCharsets.UTF_8);
+            if (encoded.length > NAME_BYTES_MAX) {
+                throw new IllegalArgumentException(
+                        "the name of the " + what + " takes " + encoded.length + " bytes, more than " + NAME_BYTES_MAX);
+            }
+            boolean isText = name.chars().noneMatch(Character::isISOControl)
+                    && name.equals(name.strip())
+                    && name.equals(new String(encoded, StandardCharsets.UTF_8));
+            if (!isText) {
+                throw new IllegalArgumentException("the name of the " + what
+                        + " begins or ends with a blank, or has control characters or halves of characters in it");
+            }
+            return name;
         }
 
         /**

@@ -5,13 +5,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionFilter;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.MergeOperator;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.TooLargeException;
@@ -182,6 +185,66 @@ class BadInputTest {
     void aReadOnlyDestinationIsRefused() {
         MemorySegment readOnly = MemorySegment.ofArray(new byte[8]).asReadOnly();
         assertThrows(IllegalArgumentException.class, () -> store.get(MemorySegment.ofArray(KEY), readOnly));
+    }
+
+    private static MergeOperator operator(String name) {
+        return new MergeOperator() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
+                return operands.getLast();
+            }
+        };
+    }
+
+    private static CompactionFilter filter(String name) {
+        return new CompactionFilter() {
+            @Override
+            public String name() {
+                return name;
+            }
+
+            @Override
+            public Decision filter(MemorySegment key, MemorySegment value) {
+                return Decision.KEEP;
+            }
+        };
+    }
+
+    /** A store is described by lines of text: a name that broke them left one that nobody could open any more. */
+    @Test
+    void aNameThatCannotBeStoredIsRefusedWithTheOptions() {
+        String[] names = {
+            null, "a\nb", "a\nkeyOrder = HASHED", "a\r", "\tb", " a", "a ", "\u0085", "\ud800", "\udc00a", "x".repeat(257), "ä".repeat(129)
+        };
+        for (String name : names) {
+            StoreOptions.Builder builder = StoreOptions.builder();
+            assertThrows(IllegalArgumentException.class, () -> builder.mergeOperator(operator(name)), name);
+            assertThrows(IllegalArgumentException.class, () -> builder.compactionFilter(filter(name)), name);
+            assertTrue(builder.build().mergeOperator().isEmpty());
+            assertTrue(builder.build().compactionFilter().isEmpty());
+        }
+        for (String name : new String[] {"a = b", "x".repeat(256), "ä".repeat(128), "\ud83c\udf33"}) {
+            StoreOptions options = StoreOptions.builder()
+                    .memory(EnvironmentOptions.MEMORY_MIN)
+                    .mergeOperator(operator(name))
+                    .compactionFilter(filter(name))
+                    .build();
+            assertEquals(name, options.mergeOperatorName());
+            try (TestDirectory directory = new TestDirectory("names")) {
+                for (int opening = 0; opening < 2; opening++) {
+                    try (KeyValueStore named = Heartwood.open(directory.path(), options)) {
+                        named.merge(KEY, VALUE);
+                        named.checkpoint();
+                        assertArrayEquals(VALUE, named.get(KEY));
+                    }
+                }
+            }
+        }
     }
 
     @Test

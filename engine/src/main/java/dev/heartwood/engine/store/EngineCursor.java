@@ -170,8 +170,19 @@ final class EngineCursor implements Cursor {
         }
     }
 
+    /** Whoever came meanwhile to have the cursor let go of what it walks has passed it over, as a rule. */
     private void endMove() {
-        USE.setRelease(this, AT_REST);
+        try {
+            leaveOld();
+        } finally {
+            USE.setRelease(this, AT_REST);
+        }
+    }
+
+    private void leaveOld() {
+        if (held != null && !isCurrent()) {
+            leave();
+        }
     }
 
     /** Whether a move is under way. */
@@ -182,13 +193,7 @@ final class EngineCursor implements Cursor {
     /** Lets go of what the tree cursor walks if the view reads something else by now, unless a move is under way. By any thread. */
     void catchUp() {
         if (USE.compareAndSet(this, AT_REST, LETTING_GO)) {
-            try {
-                if (held != null && !isCurrent()) {
-                    leave();
-                }
-            } finally {
-                endMove();
-            }
+            endMove();
         }
     }
 

@@ -122,11 +122,12 @@ final class MemtableLoan {
 
     private synchronized void look(long bytesWritten, boolean isReplaying) {
         scheduled = false;
-        epochs.reclaim();
         if (members.isEmpty()) {
+            epochs.reclaim();
             return;
         }
         later();
+        epochs.reclaim();
         if (wasRefused.getAndSet(false)) {
             policy.stop();
         }
