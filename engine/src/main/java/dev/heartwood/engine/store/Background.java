@@ -30,9 +30,6 @@ final class Background {
         /** Makes everything in the tree durable. */
         void checkpoint();
 
-        /** Has views that are open read from the tree what they held a memtable for that it has now. */
-        void packed();
-
         /** Tells waiting writers that something changed. */
         void signalRoom();
 
@@ -258,7 +255,6 @@ final class Background {
         packingFailure = null;
         generations.removeOldest(sealed);
         epochs.defer(sealed::release);
-        steps.packed();
         epochs.reclaim();
         sealedTotal.incrementAndGet();
         signal();

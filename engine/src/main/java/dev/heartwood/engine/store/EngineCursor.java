@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import dev.heartwood.ClosedException;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
@@ -57,6 +58,9 @@ final class EngineCursor implements Cursor {
     private static final int LETTING_GO = 2;
 
     private static final int CLOSED = 3;
+
+    /** How long to sleep before looking again whether somebody else is done with the cursor. */
+    private static final long LETTING_GO_NANOS = 20_000;
 
     private static final VarHandle USE;
 
@@ -165,7 +169,7 @@ final class EngineCursor implements Cursor {
                 case MOVING ->
                         throw new IllegalStateException("the cursor is moved by another thread, or from within a move of its own");
                 case CLOSED -> throw new ClosedException("the cursor");
-                default -> Thread.onSpinWait();
+                default -> Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
             }
         }
     }
@@ -588,7 +592,7 @@ final class EngineCursor implements Cursor {
     @Override
     public void close() {
         if (!closed) {
-            if (isMoving()) {
+            if (!takeToClose()) {
                 throw new IllegalStateException("the cursor is closed by another thread, or from within a move of its own");
             }
             closed = true;
@@ -598,11 +602,21 @@ final class EngineCursor implements Cursor {
 
     /** Lets go of what it reads; called once, by the store, while it is open and no move is under way. */
     void closeEntries() {
-        while (!USE.compareAndSet(this, AT_REST, CLOSED)) {
-            Thread.onSpinWait();
-        }
+        boolean isTaken = takeToClose();
+        assert isTaken : "closed within a move";
         if (held != null) {
             leave();
         }
+    }
+
+    /** Lets nobody use the tree cursor any more; returns false while a move is under way. */
+    private boolean takeToClose() {
+        while (use != CLOSED && !USE.compareAndSet(this, AT_REST, CLOSED)) {
+            if (use == MOVING) {
+                return false;
+            }
+            Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
+        }
+        return true;
     }
 }

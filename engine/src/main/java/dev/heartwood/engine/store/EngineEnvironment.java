@@ -492,6 +492,7 @@ public final class EngineEnvironment implements Environment {
         sealLargest();
         boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
         if (!isComing) {
+            stores().forEach(EngineStore::catchUpViews);
             epochs.awaitReclaimed();
         } else if (!workers.runOneHere()) {
             Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);

@@ -50,7 +50,7 @@ final class EngineStore implements KeyValueStore {
     private final PointReads reads;
     private final StoreOptions options;
     private final KeyForm form;
-    private final OpenViews views;
+    private final OpenViews views = new OpenViews();
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final LongCalls longCalls = new LongCalls();
     /** Made ahead, as what closes the parts: a full Java heap must not keep a store from closing. */
@@ -66,7 +66,6 @@ final class EngineStore implements KeyValueStore {
         this.afterClose = afterClose;
         this.write = parts.write();
         this.read = parts.read();
-        this.views = parts.views();
         this.options = parts.options();
         this.form = KeyForm.of(options.keyOrder());
         this.reads = new PointReads(this, read, write, parts.live());
@@ -421,18 +420,21 @@ final class EngineStore implements KeyValueStore {
         }
         SnapshotState state = snapshot;
         ViewSources held = null;
+        EngineCursor cursor = null;
         try {
             form.requireOrder(range, "a cursor over a range");
             if (state == null) {
                 state = SnapshotState.open(read, write, parts.live());
             }
             held = state.retainSources();
-            EngineCursor cursor = new EngineCursor(this, state, held, held.entries(read, state.sequence()), range);
+            cursor = new EngineCursor(this, state, held, held.entries(read, state.sequence()), range);
             parts.background().scanned();
             views.add(cursor, state);
             return cursor;
         } catch (RuntimeException | Error e) {
-            if (held != null) {
+            if (cursor != null) {
+                cursor.closeEntries();
+            } else if (held != null) {
                 held.release();
             }
             if (state != null) {

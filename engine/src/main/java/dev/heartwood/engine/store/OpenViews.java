@@ -66,14 +66,22 @@ final class OpenViews {
             SnapshotState state = entry.getValue().state;
             if (state.tryRetain()) {
                 try {
-                    state.advance(epochs);
-                    if (entry.getKey() instanceof EngineCursor cursor) {
-                        cursor.catchUp();
-                    }
+                    catchUp(entry.getKey(), state, epochs);
                 } finally {
                     state.release();
                 }
             }
+        }
+    }
+
+    private static void catchUp(Object holder, SnapshotState state, Epochs epochs) {
+        try {
+            state.advance(epochs);
+            if (holder instanceof EngineCursor cursor) {
+                cursor.catchUp();
+            }
+        } catch (OutOfMemoryError full) {
+            // It keeps what it holds; others may have room to give theirs back.
         }
     }
 

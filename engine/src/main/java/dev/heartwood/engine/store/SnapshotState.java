@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class SnapshotState {
     /*
      * A memtable is needed no longer once the tree has it: what was packed from it keeps every version that an open view sees, and goes on
-     * top of the version that the view holds. So the sources advance, and give the memtable's memory back however long the view is open.
+     * top of the version that the view holds. So the sources advance when that memory is wanted, however long the view is open.
      * Point reads take them within an epoch, and whoever goes on beyond takes a reference.
      *
      * Shared field   read       written    guarded by
@@ -67,15 +67,8 @@ final class SnapshotState {
             return;
         }
         sources = advanced;
-        boolean isDeferred = false;
-        try {
-            epochs.defer(before::release);
-            isDeferred = true;
-        } finally {
-            if (!isDeferred) {
-                advanced.takeOver(before);
-            }
-        }
+        // If that fails, for want of Java heap, what was held before stays held: point reads may be within it.
+        epochs.defer(before::release);
     }
 
     /** Takes a reference; refused when the store has let go of the state. */

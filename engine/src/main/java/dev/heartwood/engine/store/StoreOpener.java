@@ -256,8 +256,7 @@ final class StoreOpener {
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, failStop::fail);
-        OpenViews views = new OpenViews();
-        background.start(new StoreSteps(checkpointer, write, generations, views, environment, memtableBytes));
+        background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
         Scrubber scrubber = new Scrubber(
                 checkpointer,
                 device,
@@ -280,7 +279,7 @@ final class StoreOpener {
                 memtableBytes);
         tuner.start();
         StoreParts parts = new StoreParts(
-                options, files, storage, trunk, checkpointer, log, generations, live, views, failStop, background, write, read,
+                options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
                 records, scrubber, damage, listening, tuner, environment.operations(), environment.epochs());
         return new EngineStore(parts, environment, afterClose);
     }
@@ -339,18 +338,12 @@ final class StoreOpener {
             Checkpointer checkpointer,
             WritePath write,
             Generations generations,
-            OpenViews views,
             EngineEnvironment environment,
             long memtableBytes)
             implements Background.Steps {
         @Override
         public void checkpoint() {
             checkpointer.run();
-        }
-
-        @Override
-        public void packed() {
-            views.catchUp(environment.epochs());
         }
 
         @Override

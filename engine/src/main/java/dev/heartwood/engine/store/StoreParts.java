@@ -25,7 +25,6 @@ record StoreParts(
         WriteAheadLog log,
         Generations generations,
         LiveSnapshots live,
-        OpenViews views,
         FailStop failStop,
         Background background,
         WritePath write,

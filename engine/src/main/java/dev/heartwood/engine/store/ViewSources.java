@@ -15,8 +15,6 @@ final class ViewSources {
     private final Generation[] newestFirst;
     private final TrunkVersion version;
     private final AtomicInteger references = new AtomicInteger(1);
-    /** Let go of with this one; see {@link #takeOver}. */
-    private ViewSources replaced;
 
     private ViewSources(Generation[] newestFirst, TrunkVersion version) {
         this.newestFirst = newestFirst;
@@ -99,18 +97,10 @@ final class ViewSources {
         return before > 0;
     }
 
-    /** Takes over the caller's reference to what this has replaced, as long as nobody else has one to this. */
-    void takeOver(ViewSources older) {
-        replaced = older;
-    }
-
     void release() {
         if (references.decrementAndGet() == 0) {
             for (Generation generation : newestFirst) {
                 generation.release();
-            }
-            if (replaced != null) {
-                replaced.release();
             }
             // Last, since freeing what only the version reaches may fail.
             version.release();
