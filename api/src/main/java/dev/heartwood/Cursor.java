@@ -16,7 +16,8 @@ import java.lang.foreign.MemorySegment;
  * that threw it stands nowhere: {@link #next} and {@link #previous} then throw an {@link IllegalStateException} until one of
  * the other moves has succeeded.
  *
- * <p>Every move returns whether the cursor then stands on an entry. It holds space, and memory of a few pages, until it is closed, and ends with the
+ * <p>Every move returns whether the cursor then stands on an entry. It holds space, and memory of a few pages, until it is closed; memory of recent writes
+ * only until somebody wants it, after which the next move takes longer. It ends with the
  * store: after that every call but {@link #close} throws {@link ClosedException}. A move or a close beside a move, by another thread or from
  * within a merge operator, throws an {@link IllegalStateException} and does nothing.
  */

@@ -35,6 +35,11 @@ public final class EngineAccess {
         }
     }
 
+    /** Has views that are open in an environment of the engine give memtables back, as when somebody wants their memory. */
+    public static void recallMemtables(Environment environment) {
+        ((EngineEnvironment) environment).recallMemtables();
+    }
+
     /** The log of a store that is not open, as the next open will find it. */
     public static LogInspection log(Storage storage) {
         try (OpenedStore store = new OpenedStore(storage)) {

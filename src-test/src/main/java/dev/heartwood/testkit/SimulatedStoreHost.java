@@ -13,11 +13,19 @@ public final class SimulatedStoreHost implements StoreHost {
     /** Where the store is. */
     public static final Path DIRECTORY = Path.of("simulated", "store");
 
+    /** After how many operations open views are asked to give memtables back, beside a background on threads. */
+    private static final int STEPS_PER_RECALL = 16;
+
     private final OptionMatrix matrix;
     private SimulatedMachine machine;
 
     /** The environment of the store that is open, when nothing happens in it by itself; else null. */
     private SteppedEnvironment stepped;
+
+    /** The environment of the store that is open, when it works on threads of its own; else null. */
+    private Environment threaded;
+
+    private int steps;
 
     private final Running running;
 
@@ -45,7 +53,8 @@ public final class SimulatedStoreHost implements StoreHost {
     public KeyValueStore open(RandomGenerator random) {
         StoreOptions options = matrix.next(random);
         if (running == Running.IN_THREADS) {
-            return open(machine, options);
+            threaded = EngineAccess.open(OptionMatrix.environment(options), machine);
+            return openOwned(threaded, options);
         }
         stepped = new SteppedEnvironment(random.nextLong(), OptionMatrix.environment(options), machine);
         return stepped.openOwned(DIRECTORY, options);
@@ -55,12 +64,17 @@ public final class SimulatedStoreHost implements StoreHost {
     public void step() {
         if (stepped != null) {
             stepped.step();
+        } else if (++steps % STEPS_PER_RECALL == 0) {
+            EngineAccess.recallMemtables(threaded);
         }
     }
 
     /** Opens the store of any machine in an environment of its own. */
     public static KeyValueStore open(SimulatedMachine machine, StoreOptions options) {
-        Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
+        return openOwned(EngineAccess.open(OptionMatrix.environment(options), machine), options);
+    }
+
+    private static KeyValueStore openOwned(Environment environment, StoreOptions options) {
         try {
             return environment.openOwned(DIRECTORY, options);
         } catch (Throwable failure) {

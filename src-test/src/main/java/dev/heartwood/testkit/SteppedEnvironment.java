@@ -18,13 +18,18 @@ import java.util.function.Function;
  */
 public final class SteppedEnvironment implements AutoCloseable {
     private final Environment environment;
+    /** In how many steps open views are asked once to give memtables back. */
+    private static final int STEPS_PER_RECALL = 8;
+
     private final SplittableRandom random;
+    private final SplittableRandom recalls;
     private SteppedWorkers workers;
 
     /** An environment for two threads that write; everything undetermined follows from the seed. */
     public SteppedEnvironment(long seed, EnvironmentOptions options, Function<Path, Storage> storages) {
         random = new SplittableRandom(seed);
         SplittableRandom identities = random.split();
+        recalls = new SplittableRandom(~seed);
         SimulatedClock clock = new SimulatedClock(random.nextLong());
         Surroundings surroundings = new Surroundings(this::newWorkers, clock, identities::nextLong, 2);
         environment = EngineEnvironment.open(options, storages, surroundings);
@@ -55,8 +60,11 @@ public final class SteppedEnvironment implements AutoCloseable {
         }
     }
 
-    /** Lets the background do a few of the tasks that wait, or none. */
+    /** Lets the background do a few of the tasks that wait, or none; sometimes somebody wants the memory of memtables. */
     public void step() {
+        if (recalls.nextInt(STEPS_PER_RECALL) == 0) {
+            EngineAccess.recallMemtables(environment);
+        }
         for (int tasks = random.nextInt(3); tasks > 0; tasks--) {
             workers.runOneHere();
         }

@@ -20,6 +20,7 @@ import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.Campaign;
+import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -29,7 +30,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** Snapshots and cursors that are open for long see what they saw, and hold no memory of memtables that the tree has by now. */
+/** Snapshots and cursors that are open for long see what they saw, and give back memtables that the tree has by now when their memory is wanted. */
 class LongViewsTest {
     private static final int KEYS = 100;
     private static final int VALUE_BYTES = 10_000;
@@ -181,7 +182,7 @@ class LongViewsTest {
             try (TestDirectory directory = new TestDirectory("views");
                     Environment environment = Heartwood.openEnvironment(memory);
                     KeyValueStore store = environment.open(directory.path(), adding)) {
-                new Batches(store).run(seed, Campaign.operations(3000));
+                new Batches(environment, store).run(seed, Campaign.operations(3000));
                 assertEquals(0, store.stats().snapshots());
             }
         });
@@ -209,8 +210,8 @@ class LongViewsTest {
         }
     }
 
-    /** A writer of batches, each of which raises all values by one, and readers beside it. */
-    private record Batches(KeyValueStore store) {
+    /** A writer of batches, each of which raises all values by one, readers beside it, and somebody who always wants the memory of memtables. */
+    private record Batches(Environment environment, KeyValueStore store) {
         private static final int READERS = 3;
         private static final byte[] ONE = key(1);
 
@@ -247,6 +248,11 @@ class LongViewsTest {
                     }
                 });
             }
+            bodies.add(() -> {
+                while (!done.get()) {
+                    EngineAccess.recallMemtables(environment);
+                }
+            });
             Threads.run(bodies);
             for (int i = 0; i < KEYS; i++) {
                 assertArrayEquals(key(count), store.get(key(i)));

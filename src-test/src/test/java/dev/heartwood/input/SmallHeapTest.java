@@ -12,7 +12,7 @@ import dev.heartwood.testkit.TestDirectory;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** A store of the least memory in a JVM with a small Java heap. */
+/** A store of the least memory, and a queue of the engine's, in a JVM with a small Java heap. */
 class SmallHeapTest {
     private static final int ROUNDS = 8;
 
@@ -33,6 +33,17 @@ class SmallHeapTest {
             Ended ended = run(parent.path(), "-Xmx24m", ROUNDS);
             assertFalse(ended.output().startsWith(SmallHeap.report(0, 0)), ended::output);
             Campaign.report(getClass(), ROUNDS, "times out of heap: " + ended.output().strip());
+        }
+    }
+
+    /** What waits in queues is still there after they found no room to grow. */
+    @Test
+    void aFullHeapLosesNothingThatWaits() {
+        try (TestDirectory parent = new TestDirectory("heap")) {
+            Ended ended = JavaProcess.of(FullHeapQueue.class)
+                    .flags("-Xmx16m", "-XX:+UseSerialGC")
+                    .run(parent.path().resolve("output"));
+            assertEquals(0, ended.exit(), ended::output);
         }
     }
 

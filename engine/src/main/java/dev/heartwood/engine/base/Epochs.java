@@ -1,6 +1,7 @@
 package dev.heartwood.engine.base;
 
-import java.util.ArrayDeque;
+import java.util.LinkedList;
+import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
@@ -54,7 +55,8 @@ public final class Epochs {
     private final AtomicLong slotsUsed = new AtomicLong();
     private final ReentrantLock crowd = new ReentrantLock();
     private final ReentrantLock deferredLock = new ReentrantLock();
-    private final ArrayDeque<Deferred> deferred = new ArrayDeque<>();
+    // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
+    private final Queue<Deferred> deferred = new LinkedList<>();
     /** Deferred actions that some thread has taken and not finished. */
     private int running;
 

@@ -1,11 +1,12 @@
 package dev.heartwood.engine.cache;
 
 import dev.heartwood.engine.page.PageLayout;
-import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.LinkedList;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -67,8 +68,9 @@ final class DirtyQueue {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition written = lock.newCondition();
     // Guarded by lock.
-    private final Map<Lifetime, ArrayDeque<Queued>> fifos = new EnumMap<>(
-            Map.of(Lifetime.BRIEF, new ArrayDeque<>(), Lifetime.LASTING, new ArrayDeque<>()));
+    // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
+    private final Map<Lifetime, Queue<Queued>> fifos = new EnumMap<>(
+            Map.of(Lifetime.BRIEF, new LinkedList<>(), Lifetime.LASTING, new LinkedList<>()));
     private long lastSerial;
     private int queued;
     // Written under lock, read without.
@@ -103,7 +105,7 @@ final class DirtyQueue {
         }
     }
 
-    private DirtyExtent takeOldest(ArrayDeque<Queued> fifo) {
+    private DirtyExtent takeOldest(Queue<Queued> fifo) {
         Queued oldest;
         while ((oldest = fifo.poll()) != null) {
             DirtyExtent e = oldest.extent;
@@ -293,10 +295,10 @@ final class DirtyQueue {
 
     private void enqueue(DirtyExtent e) {
         if (e.serial == 0 && e.writing == 0) {
+            Queue<Queued> fifo = fifos.get(e.lifetime);
+            fifo.add(new Queued(e, lastSerial + 1)); // first, since the Java heap may be full
             e.serial = ++lastSerial;
             queued++;
-            ArrayDeque<Queued> fifo = fifos.get(e.lifetime);
-            fifo.add(new Queued(e, e.serial));
             if (fifo.size() > 2 * queued + FIFO_SLACK) {
                 fifo.removeIf(q -> q.serial != q.extent.serial);
             }

@@ -4,8 +4,9 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
-import java.util.ArrayDeque;
 import java.util.BitSet;
+import java.util.LinkedList;
+import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -26,7 +27,8 @@ final class TransientPages implements AutoCloseable {
     private final long reserve;
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by lock; of the retired, the oldest first.
-    private final ArrayDeque<Retired> retired = new ArrayDeque<>();
+    // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
+    private final Queue<Retired> retired = new LinkedList<>();
     private final BitSet reserveTaken = new BitSet(RESERVED_PAGES);
 
     TransientPages(MemoryPool pool, Epochs epochs) {

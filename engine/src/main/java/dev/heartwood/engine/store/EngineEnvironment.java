@@ -473,7 +473,7 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public void recall() {
-                stores().forEach(EngineStore::catchUpViews);
+                recallMemtables();
             }
 
             @Override
@@ -492,13 +492,18 @@ public final class EngineEnvironment implements Environment {
         sealLargest();
         boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
         if (!isComing) {
-            stores().forEach(EngineStore::catchUpViews);
+            recallMemtables();
             epochs.awaitReclaimed();
         } else if (!workers.runOneHere()) {
             Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);
             epochs.reclaim();
         }
         return isComing;
+    }
+
+    /** Has views that are open give back the memory of memtables that the trees have by now. Waits for nobody. */
+    public void recallMemtables() {
+        stores().forEach(EngineStore::catchUpViews);
     }
 
     /** Has the store with the largest active memtable seal it. */

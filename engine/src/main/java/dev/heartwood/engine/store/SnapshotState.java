@@ -2,7 +2,6 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.engine.base.Epochs;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A store at one sequence number: references to the memtables and the tree version that hold what it sees. Shared by a snapshot
@@ -19,7 +18,7 @@ final class SnapshotState {
      */
     private final LiveSnapshots live;
     private final Long sequence;
-    private final AtomicInteger references = new AtomicInteger(1);
+    private final References references = new References();
     private volatile ViewSources sources;
 
     private SnapshotState(LiveSnapshots live, Long sequence) {
@@ -80,15 +79,11 @@ final class SnapshotState {
 
     /** Takes a reference, unless the last one was given back. */
     boolean tryRetain() {
-        int before = references.get();
-        while (before > 0 && !references.compareAndSet(before, before + 1)) {
-            before = references.get();
-        }
-        return before > 0;
+        return references.tryAdd();
     }
 
     void release() {
-        if (references.decrementAndGet() == 0) {
+        if (references.drop()) {
             live.close(sequence);
             sources.release();
         }

@@ -8,13 +8,12 @@ import dev.heartwood.engine.trunk.TrunkVersion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** What a view reads: memtables, and a version of the tree below them. The last reference given back lets go of all of it. Thread-safe. */
 final class ViewSources {
     private final Generation[] newestFirst;
     private final TrunkVersion version;
-    private final AtomicInteger references = new AtomicInteger(1);
+    private final References references = new References();
 
     private ViewSources(Generation[] newestFirst, TrunkVersion version) {
         this.newestFirst = newestFirst;
@@ -90,20 +89,25 @@ final class ViewSources {
 
     /** Takes a reference, unless the last one was given back. */
     boolean tryRetain() {
-        int before = references.get();
-        while (before > 0 && !references.compareAndSet(before, before + 1)) {
-            before = references.get();
-        }
-        return before > 0;
+        return references.tryAdd();
     }
 
     void release() {
-        if (references.decrementAndGet() == 0) {
-            for (Generation generation : newestFirst) {
-                generation.release();
-            }
-            // Last, since freeing what only the version reaches may fail.
+        if (references.drop()) {
+            releaseFrom(0);
+        }
+    }
+
+    /** Whatever giving one part back throws, the others are given back. */
+    private void releaseFrom(int index) {
+        if (index == newestFirst.length) {
             version.release();
+            return;
+        }
+        try {
+            newestFirst[index].release();
+        } finally {
+            releaseFrom(index + 1);
         }
     }
 }

@@ -1,13 +1,14 @@
 package dev.heartwood.engine.task;
 
 import dev.heartwood.engine.base.Clock;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -31,7 +32,8 @@ public final class ThreadWorkers implements Workers {
     private final Condition sealing = lock.newCondition();
 
     private final Condition changed = lock.newCondition();
-    private final Map<Priority, ArrayDeque<Runnable>> queues = new EnumMap<>(Priority.class);
+    // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
+    private final Map<Priority, Queue<Runnable>> queues = new EnumMap<>(Priority.class);
     private final PriorityQueue<Delayed> delayed = new PriorityQueue<>(Comparator.comparingLong(Delayed::dueNanos));
     private final Clock clock = Clock.SYSTEM;
     private final long beginNanos = clock.nanoTime();
@@ -46,7 +48,7 @@ public final class ThreadWorkers implements Workers {
     public ThreadWorkers(String name, int count) {
         this.count = count;
         for (Priority priority : Priority.values()) {
-            queues.put(priority, new ArrayDeque<>());
+            queues.put(priority, new LinkedList<>());
         }
         for (int i = 0; i < count; i++) {
             start(name + "-worker-" + i, Priority.IDLE);

@@ -1,7 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.os.MemoryPool;
-import java.util.ArrayDeque;
+import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -31,8 +31,9 @@ public final class MergeAdmission {
     private final boolean admitsSeveral;
     private final ReentrantLock lock = new ReentrantLock();
     // Guarded by the lock.
-    private final Queue<Packing> waiting = new ArrayDeque<>();
-    private final Queue<Runnable> refusedMerges = new ArrayDeque<>();
+    // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
+    private final Queue<Packing> waiting = new LinkedList<>();
+    private final Queue<Runnable> refusedMerges = new LinkedList<>();
     private long mergeBytes;
     private int packings;
     private boolean isOneAlone;
