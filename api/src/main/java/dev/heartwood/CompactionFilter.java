@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>What it drops or changes is not logged: after a crash a value may be there again as it was.
  *
- * <p>An exception or an error thrown here keeps the value as it is and is counted in {@link StoreStats#filterFailures()}. An {@link
+ * <p>An exception or an error thrown here, as a replacement longer than {@link KeyValueStore#VALUE_BYTES_MAX}, keeps the value as it is and is counted in {@link StoreStats#filterFailures()}. An {@link
  * OutOfMemoryError} stops the store, as wherever the Java heap is full.
  */
 public interface CompactionFilter {

@@ -8,7 +8,8 @@ import java.util.List;
  *
  * <p>What is thrown here, an exception or an error, is reported to the reader that met it, as it is; a background merge that meets it
  * keeps the operands unmerged, and it is counted in {@link StoreStats#filterFailures()}. An {@link OutOfMemoryError} in a merge stops
- * the store, as wherever the Java heap is full.
+ * the store, as wherever the Java heap is full. A result may be larger than what the budget lets anybody write; one of more than {@link
+ * KeyValueStore#VALUE_BYTES_MAX} counts as a failure.
  */
 public interface MergeOperator {
     /**

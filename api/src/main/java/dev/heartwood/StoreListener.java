@@ -1,8 +1,9 @@
 package dev.heartwood;
 
 /**
- * Is told what happens in a store. Called by background threads, one event at a time, soon after it happened; it may use the store,
- * but must not close it. What it throws is counted in {@link StoreStats#listenerFailures()} and has no other effect.
+ * Is told what happens in a store. Called by a thread that does nothing else, one event at a time, in order, soon after it happened. It may take
+ * its time, and use the store, but must not close it. What it throws is counted in {@link StoreStats#listenerFailures()} and has no
+ * other effect; so are events that are not told because 65,536 others wait already. Closing the environment waits until all are told.
  */
 public interface StoreListener {
     /** A page was found damaged. */

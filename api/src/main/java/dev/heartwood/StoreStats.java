@@ -36,7 +36,7 @@ package dev.heartwood;
  * @param damagedPages different pages found damaged, by reads, merges, scrubbing and verification
  * @param pagesScrubbed pages read by the background scrubber
  * @param scrubs times the scrubber has read the whole store
- * @param listenerFailures exceptions thrown by the listener
+ * @param listenerFailures exceptions and errors thrown by the listener, and events that were not told since too many waited for it
  * @param mergesSetAside merges that met a damaged page; their input stays unmerged until the store is opened again
  * @param recordHits point reads answered by the record cache, in the whole environment
  * @param checkpointDistance memtables between two checkpoints, as tuned or as the store itself has decided

@@ -2,6 +2,7 @@ package dev.heartwood.damage;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,6 +23,7 @@ import dev.heartwood.testkit.SimulatedStoreHost;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
@@ -173,6 +175,32 @@ class ScrubTest {
             byte[] fresh = {1, 2, 3};
             store.put(stored, fresh);
             assertArrayEquals(fresh, store.get(stored));
+        }
+    }
+
+    /** Who settles waits for merges, which no worker can do that waits for the listener. */
+    @Test
+    void aListenerMaySettle() throws InterruptedException {
+        Specimen specimen = Specimen.of(26);
+        SimulatedMachine machine = specimen.copy();
+        flip(machine, specimen.pageInUse(PageType.BRANCH_LEAF));
+        CompletableFuture<KeyValueStore> opened = new CompletableFuture<>();
+        BlockingQueue<String> settled = new LinkedBlockingQueue<>();
+        StoreListener settling = new StoreListener() {
+            @Override
+            public void corruption(CorruptionEvent event) {
+                String thread = Thread.currentThread().getName();
+                if (!thread.contains("worker")) {
+                    opened.join().settle();
+                }
+                settled.add(thread);
+            }
+        };
+        StoreOptions options = options(ByteSize.gib(1)).toBuilder().listener(settling).workers(1).build();
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+            opened.complete(store);
+            String thread = settled.take();
+            assertFalse(thread.contains("worker"), thread);
         }
     }
 

@@ -34,6 +34,7 @@ public final class BranchWriter {
     private final long memory;
     private final long keyReference;
     private final long valueReference;
+    private final long valueCopy;
     private final List<OverflowGroup> groups = new ArrayList<>();
     private final List<long[]> groupBytes = new ArrayList<>();
     private OverflowWriter overflow;
@@ -60,7 +61,7 @@ public final class BranchWriter {
     private static final int OTHER_STREAMS = 2;
 
     static {
-        if (PageBuilder.MEMORY_BYTES + 2 * REFERENCE_BYTES + LAST_KEY_BYTES_MIN > MEMORY_BYTES) {
+        if (PageBuilder.MEMORY_BYTES + 2 * REFERENCE_BYTES + VALUE_INLINE_BYTES_MAX + LAST_KEY_BYTES_MIN > MEMORY_BYTES) {
             throw new AssertionError("writer memory");
         }
     }
@@ -77,6 +78,7 @@ public final class BranchWriter {
         this.memory = PageStream.allocate(storage.mergePool(), MEMORY_BYTES);
         this.keyReference = memory + PageBuilder.MEMORY_BYTES;
         this.valueReference = keyReference + REFERENCE_BYTES;
+        this.valueCopy = valueReference + REFERENCE_BYTES;
         this.leaf = PageBuilder.ofLeaves(memory);
         this.leaves = new PageStream(storage, id, mode);
         this.index = new IndexBuilder(storage, id, mode);
@@ -97,14 +99,26 @@ public final class BranchWriter {
     public void add(long key, int keyLength, long sequence, byte kind, long value, int valueLength) {
         if (valueLength <= VALUE_INLINE_BYTES_MAX) {
             append(key, keyLength, sequence, kind, value, valueLength);
+            dataBytes += valueLength;
         } else {
             OverflowWriter writer = overflow();
-            putReference(valueReference, ownGroup, writer.begin(valueLength), valueLength);
+            long at = writer.begin(valueLength);
             writer.append(value, valueLength);
-            groupBytes.get(ownGroup)[0] += valueLength;
-            append(key, keyLength, sequence, kind | VALUE_OVERFLOWS, valueReference, REFERENCE_BYTES);
+            appendReference(key, keyLength, sequence, kind, ownGroup, at, valueLength);
         }
-        dataBytes += valueLength;
+    }
+
+    /** As {@link #add(long, int, long, byte, long, int)} with a value of any length on the Java heap, for which no memory of the pool is needed. */
+    public void add(long key, int keyLength, long sequence, byte kind, byte[] value) {
+        if (value.length <= VALUE_INLINE_BYTES_MAX) {
+            Memory.copyFrom(value, 0, valueCopy, value.length);
+            add(key, keyLength, sequence, kind, valueCopy, value.length);
+            return;
+        }
+        OverflowWriter writer = overflow();
+        long at = writer.begin(value.length);
+        writer.append(value);
+        appendReference(key, keyLength, sequence, kind, ownGroup, at, value.length);
     }
 
     /**
@@ -121,7 +135,11 @@ public final class BranchWriter {
             writer.append(group, position, valueLength);
             target = null;
         }
-        int ordinal = target == null ? ownGroup : ordinalOf(target);
+        appendReference(key, keyLength, sequence, kind, target == null ? ownGroup : ordinalOf(target), at, valueLength);
+    }
+
+    /** Adds an entry whose value lies in one of the groups. */
+    private void appendReference(long key, int keyLength, long sequence, byte kind, int ordinal, long at, int valueLength) {
         groupBytes.get(ordinal)[0] += valueLength;
         putReference(valueReference, ordinal, at, valueLength);
         append(key, keyLength, sequence, kind | VALUE_OVERFLOWS, valueReference, REFERENCE_BYTES);

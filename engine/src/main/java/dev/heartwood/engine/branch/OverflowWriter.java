@@ -45,6 +45,17 @@ final class OverflowWriter {
         }
     }
 
+    /** Appends an array of the Java heap. */
+    void append(byte[] value) {
+        int done = 0;
+        while (done < value.length) {
+            int part = Math.min(room(), value.length - done);
+            Memory.copyFrom(value, done, page + OverflowLayout.BYTES + used, part);
+            advance(part);
+            done += part;
+        }
+    }
+
     /** Appends bytes of another group. */
     void append(OverflowGroup from, long position, long length) {
         long done = 0;

@@ -38,7 +38,10 @@ public final class ThreadWorkers implements Workers {
     private final Clock clock = Clock.SYSTEM;
     private final long beginNanos = clock.nanoTime();
     private final List<Thread> threads = new ArrayList<>();
+    private final String name;
     private final int count;
+    // Guarded by the lock.
+    private final List<Thread> apart = new ArrayList<>();
     private boolean closing;
 
     /** A task that is not due yet; the time counts from the beginning of these workers. */
@@ -46,6 +49,7 @@ public final class ThreadWorkers implements Workers {
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
+        this.name = name;
         this.count = count;
         for (Priority priority : Priority.values()) {
             queues.put(priority, new LinkedList<>());
@@ -104,6 +108,41 @@ public final class ThreadWorkers implements Workers {
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    @Override
+    public void runApart(Runnable task) {
+        lock.lock();
+        try {
+            if (!closing) {
+                Thread thread = new Thread(() -> finishApart(task), name + "-apart");
+                thread.setDaemon(true);
+                apart.add(thread);
+                try {
+                    thread.start();
+                } catch (Throwable none) {
+                    apart.remove(thread);
+                    throw none;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void finishApart(Runnable task) {
+        try {
+            task.run();
+        } catch (Throwable e) {
+            report(e);
+        } finally {
+            lock.lock();
+            try {
+                apart.remove(Thread.currentThread());
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
@@ -190,17 +229,41 @@ public final class ThreadWorkers implements Workers {
         boolean interrupted = false;
         // By number: a full Java heap that has no iterator must not keep anybody from being waited for.
         for (int i = 0; i < threads.size(); i++) {
-            Thread thread = threads.get(i);
-            while (thread.isAlive() && thread != Thread.currentThread()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
+            interrupted |= join(threads.get(i));
+        }
+        for (Thread thread = otherApart(); thread != null; thread = otherApart()) {
+            interrupted |= join(thread);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** A thread that runs a task apart and is not this one; null when there is none. */
+    private Thread otherApart() {
+        lock.lock();
+        try {
+            for (int i = 0; i < apart.size(); i++) {
+                if (apart.get(i) != Thread.currentThread()) {
+                    return apart.get(i);
+                }
+            }
+            return null;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Waits for the end of a thread, unless it is this one; returns whether this one was interrupted. */
+    private static boolean join(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive() && thread != Thread.currentThread()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        return interrupted;
     }
 }

@@ -9,6 +9,14 @@ public interface Workers extends AutoCloseable {
     void submitLater(Priority priority, long delayNanos, Runnable task);
 
     /**
+     * Runs a task that may take as long as it likes, or wait for tasks of the workers, as code of the user's does: not on a worker, where
+     * the workers have threads. Ignored after {@link #close}.
+     */
+    default void runApart(Runnable task) {
+        submit(Priority.IDLE, task);
+    }
+
+    /**
      * Lets a thread that waits for a task run a queued one itself, where the workers have no threads of their own; returns whether
      * it ran one.
      */
@@ -19,7 +27,7 @@ public interface Workers extends AutoCloseable {
     /** The number of workers for tasks of every priority. */
     int count();
 
-    /** Runs what is queued, then ends the workers. Idempotent. */
+    /** Runs what is queued, and waits for what runs apart, then ends the workers. Idempotent. */
     @Override
     void close();
 }

@@ -7,6 +7,6 @@ interface EntrySink {
     /** Takes the entry a cursor stands on, with another sequence number; values kept apart are passed on by reference. */
     void addCurrent(EntryCursor cursor, long sequence);
 
-    /** Takes an entry with a value from the heap. */
-    void add(byte[] key, long sequence, byte kind, byte[] value);
+    /** Takes an entry with a value from the heap, of any length. */
+    void add(long key, int keyLength, long sequence, byte kind, byte[] value);
 }

@@ -1,7 +1,6 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.InsufficientMemoryException;
-import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.BranchWriter;
@@ -11,7 +10,6 @@ import dev.heartwood.engine.branch.OverflowGroup;
 import dev.heartwood.engine.branch.WriteMode;
 import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.os.KeyHasher;
-import dev.heartwood.engine.os.Memory;
 
 /**
  * Writes a run: the branch, the fingerprints of its keys and the sample of them, in one pass. Used once, by one thread; ends with
@@ -75,20 +73,9 @@ final class RunWriter implements EntrySink, AutoCloseable {
     }
 
     @Override
-    public void add(byte[] key, long sequence, byte kind, byte[] value) {
-        long bytes = Math.max(1, (long) key.length + value.length);
-        long copy = storage.mergeBuffers().allocate(bytes);
-        if (copy == 0) {
-            throw new InsufficientMemoryException("no buffer for a merged value of " + bytes + " bytes");
-        }
-        try {
-            Memory.copyFrom(key, 0, copy, key.length);
-            Memory.copyFrom(value, 0, copy + key.length, value.length);
-            branch.add(copy, key.length, sequence, kind, copy + key.length, kind == Entries.DELETE ? 0 : value.length);
-            note(copy, key.length, value.length);
-        } finally {
-            storage.mergeBuffers().free(copy, bytes);
-        }
+    public void add(long key, int keyLength, long sequence, byte kind, byte[] value) {
+        branch.add(key, keyLength, sequence, kind, value);
+        note(key, keyLength, value.length);
     }
 
     private void note(long key, int keyLength, int valueLength) {

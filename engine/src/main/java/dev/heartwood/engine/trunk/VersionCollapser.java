@@ -2,6 +2,8 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.CompactionFilter;
 import dev.heartwood.CompactionFilter.Decision;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
@@ -98,11 +100,10 @@ final class VersionCollapser {
         Decision decision = decide(input);
         if (decision == Decision.DROP) {
             if (!bottom) {
-                output.add(Memory.bytes(input.keyAddress(), input.keyLength()), 0, Entries.DELETE, NOTHING);
+                output.add(input.keyAddress(), input.keyLength(), 0, Entries.DELETE, NOTHING);
             }
-        } else if (decision != null && decision.replacement() != null) {
-            output.add(
-                    Memory.bytes(input.keyAddress(), input.keyLength()), 0, Entries.PUT, decision.replacement());
+        } else if (decision != null && decision.replacement() != null && isNotTooLong(decision.replacement())) {
+            output.add(input.keyAddress(), input.keyLength(), 0, Entries.PUT, decision.replacement());
         } else {
             output.addCurrent(input, 0);
         }
@@ -111,7 +112,7 @@ final class VersionCollapser {
     private Decision decide(EntryCursor input) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment key = Memory.view(input.keyAddress(), input.keyLength(), arena);
-            MemorySegment value = Memory.view(input.valueAddress(), input.valueLength(), arena);
+            MemorySegment value = value(input, arena);
             try {
                 return filter.filter(key, value);
             } catch (Throwable e) {
@@ -119,6 +120,17 @@ final class VersionCollapser {
                 return Decision.KEEP;
             }
         }
+    }
+
+    /** The value where it lies, or where the memory for merges has no block that it could be put together in, a copy on the heap. */
+    private static MemorySegment value(EntryCursor input, Arena arena) {
+        long address;
+        try {
+            address = input.valueAddress();
+        } catch (InsufficientMemoryException tooLarge) {
+            return MemorySegment.ofArray(input.value()).asReadOnly();
+        }
+        return Memory.view(address, input.valueLength(), arena);
     }
 
     /**
@@ -136,7 +148,6 @@ final class VersionCollapser {
 
     /** Takes the operands of a key within one stratum, and the value below them when it is in the same stratum. */
     private void collapseOperands(EntryCursor input, int stratum, EntrySink output, long keyAddress, int keyLength) {
-        byte[] key = Memory.bytes(keyAddress, keyLength);
         List<byte[]> newestFirst = new ArrayList<>();
         List<Long> sequences = new ArrayList<>();
         byte[] base = null;
@@ -155,51 +166,64 @@ final class VersionCollapser {
             input.next();
         }
         boolean nothingBelow = bottom && stratum == 0;
-        if (!(grounded || nothingBelow) || !applyAll(key, base, newestFirst, stratum, sequences.getFirst(), output)) {
-            keepOperands(key, newestFirst, sequences, output);
-            if (grounded && !(base == null && nothingBelow)) {
-                output.add(key, baseSequence, base == null ? Entries.DELETE : Entries.PUT, base == null ? NOTHING : base);
-            }
-        }
-    }
-
-    private boolean applyAll(
-            byte[] key, byte[] base, List<byte[]> newestFirst, int stratum, long sequence, EntrySink output) {
-        if (operator == null) {
-            return false;
-        }
-        byte[] value;
-        try {
-            value = operator.merge(key.clone(), base, newestFirst.reversed());
-        } catch (Throwable e) {
-            contain(e);
-            return false;
-        }
-        long kept = stratum == 0 ? 0 : sequence;
-        if (value != null) {
-            output.add(key, kept, Entries.PUT, value);
-        } else if (!bottom || stratum > 0) {
-            output.add(key, kept, Entries.DELETE, NOTHING);
-        }
-        return true;
-    }
-
-    private void keepOperands(byte[] key, List<byte[]> newestFirst, List<Long> sequences, EntrySink output) {
-        if (operator != null && newestFirst.size() > 1) {
-            byte[] combined = null;
+        byte[] key = Memory.bytes(keyAddress, keyLength);
+        byte[] value = NOTHING;
+        boolean applied = false;
+        if (operator != null && (grounded || nothingBelow)) {
             try {
-                combined = operator.combine(key.clone(), newestFirst.reversed());
+                value = operator.merge(key, base, newestFirst.reversed());
+                applied = isNotTooLong(value);
             } catch (Throwable e) {
                 contain(e);
             }
-            if (combined != null) {
-                output.add(key, sequences.getFirst(), Entries.MERGE, combined);
+        }
+        if (applied) {
+            addResult(value, stratum, sequences.getFirst(), output, keyAddress, keyLength);
+            return;
+        }
+        keepOperands(newestFirst, sequences, output, keyAddress, keyLength);
+        if (base != null) {
+            output.add(keyAddress, keyLength, baseSequence, Entries.PUT, base);
+        } else if (grounded && !nothingBelow) {
+            output.add(keyAddress, keyLength, baseSequence, Entries.DELETE, NOTHING);
+        }
+    }
+
+    private void addResult(byte[] value, int stratum, long sequence, EntrySink output, long keyAddress, int keyLength) {
+        long kept = stratum == 0 ? 0 : sequence;
+        if (value != null) {
+            output.add(keyAddress, keyLength, kept, Entries.PUT, value);
+        } else if (!bottom || stratum > 0) {
+            output.add(keyAddress, keyLength, kept, Entries.DELETE, NOTHING);
+        }
+    }
+
+    private void keepOperands(
+            List<byte[]> newestFirst, List<Long> sequences, EntrySink output, long keyAddress, int keyLength) {
+        if (operator != null && newestFirst.size() > 1) {
+            byte[] combined = null;
+            try {
+                combined = operator.combine(Memory.bytes(keyAddress, keyLength), newestFirst.reversed());
+            } catch (Throwable e) {
+                contain(e);
+            }
+            if (combined != null && isNotTooLong(combined)) {
+                output.add(keyAddress, keyLength, sequences.getFirst(), Entries.MERGE, combined);
                 return;
             }
         }
         for (int i = 0; i < newestFirst.size(); i++) {
-            output.add(key, sequences.get(i), Entries.MERGE, newestFirst.get(i));
+            output.add(keyAddress, keyLength, sequences.get(i), Entries.MERGE, newestFirst.get(i));
         }
+    }
+
+    /** Whether a store can hold what the user's code has made, null included; otherwise that counts as a failure of it. */
+    private boolean isNotTooLong(byte[] made) {
+        if (made == null || made.length <= KeyValueStore.VALUE_BYTES_MAX) {
+            return true;
+        }
+        events.filterFailed();
+        return false;
     }
 
     private static boolean isSameKey(EntryCursor input, long keyAddress, int keyLength) {

@@ -3,13 +3,18 @@ package dev.heartwood.engine.trunk;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.CompactionFilter;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -35,6 +40,50 @@ class VersionCollapserPropertyTest {
             }
             pool.free(scratch, 2 * SCRATCH_BYTES);
         }
+    }
+
+    /** As that of an entry whose value is too large to be put together in memory. */
+    private static final class Scattered extends ListCursor {
+        Scattered(TreeMap<String, List<History.Version>> input, long scratch) {
+            super(input, scratch);
+        }
+
+        @Override
+        public long valueAddress() {
+            throw new InsufficientMemoryException("no block for a value");
+        }
+    }
+
+    @Test
+    void filtersAreShownValuesThatFindNoBlock() {
+        List<String> shown = new ArrayList<>();
+        CompactionFilter dropping = new CompactionFilter() {
+            @Override
+            public String name() {
+                return "dropping";
+            }
+
+            @Override
+            public Decision filter(MemorySegment key, MemorySegment value) {
+                assertTrue(value.isReadOnly());
+                shown.add(History.string(value.toArray(ValueLayout.JAVA_BYTE)));
+                return Decision.DROP;
+            }
+        };
+        TreeMap<String, List<History.Version>> input = new TreeMap<>();
+        input.put("a", List.of(new History.Version(1, Entries.PUT, "one")));
+        input.put("b", List.of(new History.Version(2, Entries.PUT, "two")));
+        Sink sink = new Sink();
+        TrunkEvents events = new TrunkEvents();
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            long scratch = pool.allocate(2 * SCRATCH_BYTES);
+            new VersionCollapser(new long[0], true, null, dropping, events)
+                    .run(new Scattered(input, scratch), sink, scratch + SCRATCH_BYTES);
+            pool.free(scratch, 2 * SCRATCH_BYTES);
+        }
+        assertEquals(List.of("one", "two"), shown);
+        assertEquals(Map.of(), sink.output);
+        assertEquals(0, events.filterFailures());
     }
 
     private static final class Round {
@@ -140,13 +189,12 @@ class VersionCollapserPropertyTest {
 
         @Override
         public void addCurrent(EntryCursor cursor, long sequence) {
-            byte[] value = Memory.bytes(cursor.valueAddress(), cursor.valueLength());
-            add(Memory.bytes(cursor.keyAddress(), cursor.keyLength()), sequence, cursor.kind(), value);
+            add(cursor.keyAddress(), cursor.keyLength(), sequence, cursor.kind(), cursor.value());
         }
 
         @Override
-        public void add(byte[] key, long sequence, byte kind, byte[] value) {
-            String name = History.string(key);
+        public void add(long key, int keyLength, long sequence, byte kind, byte[] value) {
+            String name = History.string(Memory.bytes(key, keyLength));
             assertTrue(output.isEmpty() || output.lastKey().compareTo(name) <= 0, "keys out of order");
             output.computeIfAbsent(name, k -> new ArrayList<>())
                     .add(new History.Version(sequence, kind, History.string(value)));
@@ -154,7 +202,7 @@ class VersionCollapserPropertyTest {
     }
 
     /** Walks a map forward. */
-    private static final class ListCursor implements EntryCursor {
+    private static class ListCursor implements EntryCursor {
         private record Entry(String key, History.Version version) {}
 
         private final List<Entry> entries = new ArrayList<>();
@@ -245,7 +293,7 @@ class VersionCollapserPropertyTest {
 
         @Override
         public void copyValue(byte[] to) {
-            Memory.copyTo(valueAddress(), to, 0, valueLength());
+            Memory.copyTo(scratch + keyLength(), to, 0, valueLength());
         }
 
         @Override
