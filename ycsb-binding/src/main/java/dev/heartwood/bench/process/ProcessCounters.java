@@ -8,7 +8,7 @@ import java.nio.file.Path;
  * What the kernel has charged to this process so far.
  *
  * @param bytesRead bytes it caused to be read from storage
- * @param bytesWritten bytes it caused to be written to storage
+ * @param bytesWritten bytes it caused to be written to storage, without those of files that were deleted before they reached it
  * @param rssPeakBytes the peak of its resident memory
  * @param anonymousBytes resident memory that no file backs, now
  * @param cpuSeconds processor time of all its threads
@@ -18,11 +18,16 @@ record ProcessCounters(long bytesRead, long bytesWritten, long rssPeakBytes, lon
 
     /** The counters now; 0 where the kernel does not tell. */
     static ProcessCounters now() {
+        return of(PROCESS);
+    }
+
+    /** The counters that a directory of the process file system tells. */
+    static ProcessCounters of(Path process) {
         return new ProcessCounters(
-                field("io", "read_bytes"),
-                field("io", "write_bytes"),
-                field("status", "VmHWM") << 10,
-                field("status", "RssAnon") << 10,
+                field(process, "io", "read_bytes"),
+                field(process, "io", "write_bytes") - field(process, "io", "cancelled_write_bytes"),
+                field(process, "status", "VmHWM") << 10,
+                field(process, "status", "RssAnon") << 10,
                 ProcessHandle.current()
                         .info()
                         .totalCpuDuration()
@@ -39,9 +44,9 @@ record ProcessCounters(long bytesRead, long bytesWritten, long rssPeakBytes, lon
         }
     }
 
-    private static long field(String file, String name) {
+    private static long field(Path process, String file, String name) {
         try {
-            for (String line : Files.readAllLines(PROCESS.resolve(file))) {
+            for (String line : Files.readAllLines(process.resolve(file))) {
                 if (line.startsWith(name + ":")) {
                     return Long.parseLong(
                             line.substring(name.length() + 1).replace("kB", "").strip());
