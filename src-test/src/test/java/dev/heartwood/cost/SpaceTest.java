@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.Cursor;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
@@ -15,6 +16,9 @@ import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -25,6 +29,9 @@ import org.junit.jupiter.api.Test;
 class SpaceTest {
     private static final int KEYS = 60_000;
     private static final int RECORDS_PER_FINISH = 500;
+    /** As many as it takes for the background to look what they would profit from. */
+    private static final int SCANS_PER_FINISH = 256;
+
     private static final double TARGET = 1.2;
     /** Whether the figures are printed, as for docs/TREES.md. */
     private static final boolean PRINTS = Boolean.getBoolean("heartwood.sweep");
@@ -54,13 +61,17 @@ class SpaceTest {
 
         /** Writes each key once, and overwrites keys at random as often as there are keys, some times. */
         Subject overwritten(int times) {
-            for (int i = 0; i < (times + 1) * KEYS; i++) {
+            write(0, (times + 1) * KEYS, environment::finish);
+            return rest();
+        }
+
+        void write(int from, int to, Runnable now) {
+            for (int i = from; i < to; i++) {
                 store.put(Load.key(i < KEYS ? i : random.nextInt(KEYS)), Load.value(i));
                 if (i % RECORDS_PER_FINISH == 0) {
-                    environment.finish();
+                    now.run();
                 }
             }
-            return rest();
         }
 
         Subject rest() {
@@ -175,16 +186,42 @@ class SpaceTest {
     @Test
     void whatASnapshotSeesIsLeftUntilItIsClosed() {
         StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
-        try (Subject subject = new Subject(options).overwritten(1)) {
+        try (Subject subject = new Subject(options).overwritten(0)) {
             KeyValueStore store = subject.store;
             Snapshot snapshot = store.snapshot();
+            subject.write(KEYS, 2 * KEYS, subject.environment::finish);
+            subject.rest();
             store.tune(store.tuning().withSpaceAmplificationTarget(TARGET));
             long merges = store.stats().compactions();
             subject.environment.finish();
             assertEquals(merges, store.stats().compactions());
+            assertTrue(subject.entriesForEachKey() > TARGET, text("with the snapshot", subject));
             snapshot.close();
-            assertTrue(subject.rest().entriesForEachKey() > 0);
-            store.checkpoint();
+            subject.write(2 * KEYS, 3 * KEYS, subject.environment::finish);
+            subject.rest();
+            assertTrue(subject.entriesForEachKey() <= TARGET, text("without", subject));
+        }
+    }
+
+    /** Those that see all that the tree has hold nothing back, though one of them is open at any time. */
+    @Test
+    void cursorsThatComeAndGoLeaveTheTargetReached() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET))) {
+                Deque<Cursor> open = new ArrayDeque<>(List.of(subject.store.cursor()));
+                Runnable scans = () -> {
+                    for (int scan = 0; scan < SCANS_PER_FINISH; scan++) {
+                        open.add(subject.store.cursor());
+                        open.remove().close();
+                    }
+                    subject.environment.finish();
+                };
+                subject.write(0, 4 * KEYS, scans);
+                subject.rest();
+                scans.run();
+                assertTrue(subject.entriesForEachKey() <= TARGET, text(policy + " beside cursors", subject));
+                open.remove().close();
+            }
         }
     }
 

@@ -183,12 +183,21 @@ public final class Compactions {
             return false;
         }
         try {
-            // What a snapshot or cursor sees cannot be dropped; the next change of the tree asks again.
-            CompactionPlan plan = snapshots.get().length == 0 ? space.plan() : null;
+            // The next change of the tree asks again.
+            CompactionPlan plan = isHeldBack() ? null : space.plan();
             return plan != null && run(plan, seen);
         } finally {
             reclaiming.set(false);
         }
+    }
+
+    /**
+     * Whether a snapshot or cursor is older than something that the tree has: it may see what nobody else does, and merges for the sake of that
+     * would come to nothing, again and again.
+     */
+    private boolean isHeldBack() {
+        long[] oldestFirst = snapshots.get();
+        return oldestFirst.length > 0 && oldestFirst[0] < trunk.sequenceMax();
     }
 
     private boolean runQuiet(Urge urge, long seen) {
@@ -261,10 +270,9 @@ public final class Compactions {
     private CompactionPlan planQuiet(Urge urge) {
         // What somebody else wants meanwhile stays wanted.
         quiet.compareAndSet(urge, null);
-        // While a snapshot or cursor holds on to what nobody else sees, merges for its sake would come to nothing, again and again.
-        boolean unseen = snapshots.get().length == 0;
-        boolean moved = unseen && trunk.balanceQuiet(urge);
-        CompactionPlan plan = trunk.plan(unseen ? urge : Urge.SCANNED);
+        boolean heldBack = isHeldBack();
+        boolean moved = !heldBack && trunk.balanceQuiet(urge);
+        CompactionPlan plan = trunk.plan(heldBack ? Urge.SCANNED : urge);
         if (plan == null && urge == Urge.IDLE && isAtRest()) {
             plan = trunk.planScanned();
         }

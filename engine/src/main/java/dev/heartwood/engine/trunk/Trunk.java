@@ -41,6 +41,7 @@ public final class Trunk {
     private final TrunkEvents events;
     private volatile TrunkVersion version;
     private volatile long debtBytes;
+    private volatile long sequenceMax;
     private volatile long overdueBytes;
     private long nextId;
 
@@ -138,6 +139,7 @@ public final class Trunk {
                 bundles.add(memtable);
                 Run run = memtable.runs()[0];
                 events.added(run.branch().entries());
+                sequenceMax = Math.max(sequenceMax, run.branch().sequenceMax());
                 pace.arrived(run.sample().bytes());
                 publishBalanced(root.with(root.pivots(), bundles), generation);
             }
@@ -147,6 +149,14 @@ public final class Trunk {
         if (memtable != null) {
             memtable.release();
         }
+    }
+
+    /**
+     * The greatest sequence number that was kept of what was added: a snapshot or cursor that sees it holds nothing back in the tree. 0 at
+     * first, since whatever is opened later sees what a tree began with.
+     */
+    long sequenceMax() {
+        return sequenceMax;
     }
 
     /** How many nodes there are at a height, leaves at 0. */
