@@ -121,7 +121,10 @@ class CloseTest {
                     cursor::last,
                     () -> cursor.seek(KEY),
                     cursor::key,
-                    cursor::valueSegment);
+                    cursor::valid,
+                    cursor::valueSegment,
+                    store::tuning,
+                    store::options);
             for (Executable call : calls) {
                 assertThrows(ClosedException.class, call);
             }

@@ -109,6 +109,22 @@ class BadInputTest {
         assertArrayEquals(VALUE, store.get(KEY));
     }
 
+    /** Whatever would be copied, nothing included. */
+    @Test
+    void aDestinationThatIsReadOnlyIsRefused() {
+        MemorySegment destination = MemorySegment.ofArray(new byte[8]).asReadOnly();
+        byte[] empty = {9};
+        store.put(empty, new byte[0]);
+        try (Snapshot snapshot = store.snapshot()) {
+            for (byte[] key : new byte[][] {KEY, empty, {10}}) {
+                MemorySegment segment = MemorySegment.ofArray(key);
+                assertThrows(IllegalArgumentException.class, () -> store.get(segment, destination));
+                assertThrows(IllegalArgumentException.class, () -> snapshot.get(segment, destination));
+            }
+        }
+        assertEquals(0, store.stats().snapshots());
+    }
+
     @Test
     void aValueOverTheLimitIsRefusedBeforeItIsRead() throws Exception {
         long length = KeyValueStore.VALUE_BYTES_MAX + 1L;

@@ -127,7 +127,7 @@ final class EngineCursor implements Cursor {
             } else {
                 turnToNext();
             }
-            return valid();
+            return isOnEntry();
         } finally {
             endMove();
         }
@@ -144,7 +144,7 @@ final class EngineCursor implements Cursor {
             } else {
                 turnToPrevious();
             }
-            return valid();
+            return isOnEntry();
         } finally {
             endMove();
         }
@@ -254,7 +254,7 @@ final class EngineCursor implements Cursor {
             Operation operation = enter();
             try {
                 lookUp.accept(operation);
-                return valid();
+                return isOnEntry();
             } finally {
                 operation.end();
             }
@@ -510,6 +510,11 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean valid() {
+        requireOpen();
+        return isOnEntry();
+    }
+
+    private boolean isOnEntry() {
         return position == Position.ON_FORWARDS || position == Position.ON_BACKWARDS;
     }
 
@@ -551,12 +556,16 @@ final class EngineCursor implements Cursor {
         return valueView.of(value, valueLength);
     }
 
-    private void requireValid() {
+    private void requireOpen() {
         if (closed) {
             throw new ClosedException("the cursor");
         }
         store.requireOpen();
-        if (!valid()) {
+    }
+
+    private void requireValid() {
+        requireOpen();
+        if (!isOnEntry()) {
             throw new IllegalStateException("the cursor does not stand on an entry");
         }
     }

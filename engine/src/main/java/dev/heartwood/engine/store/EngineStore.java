@@ -282,6 +282,9 @@ final class EngineStore implements KeyValueStore {
     long get(SnapshotState state, MemorySegment key, MemorySegment destination) {
         Operation operation = enterWith(state);
         try {
+            if (destination.isReadOnly()) {
+                throw new IllegalArgumentException("a destination that is read-only");
+            }
             if (isTooLong(key.byteSize())) {
                 return -1;
             }
@@ -643,6 +646,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public StoreTuning tuning() {
+        requireOpen();
         return parts.tuner().tuning();
     }
 
