@@ -128,7 +128,7 @@ class MainTest {
         Files.write(damaged.resolve("data.hw"), bytes);
         Outcome part = Outcome.of("salvage", damaged.toString(), base.resolve("salvaged-part").toString());
         assertEquals(Main.DAMAGED, part.code(), part.toString());
-        assertTrue(part.out().contains("lost: keys after"), part.out());
+        assertTrue(part.out().contains("lost: keys from \"user"), part.out());
         assertEquals(Main.CLEAN, Outcome.of("verify", base.resolve("salvaged-part").toString()).code());
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), sound.toString()).code());
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), damaged.toString()).code());
