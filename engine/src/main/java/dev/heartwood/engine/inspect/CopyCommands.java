@@ -74,12 +74,12 @@ final class CopyCommands {
 
     /** Copies what can be read; says on standard output what cannot. */
     int salvage(Storage from, Path to) {
-        try (Environment environment = environment();
+        try (EngineEnvironment environment = environment();
                 Storage target = new FileStorage(to, DeviceKind.POSIX, IoMode.BUFFERED)) {
             SalvageReport report = Salvage.run(
                     from,
                     target,
-                    options -> environment.open(to, options),
+                    options -> environment.openForSalvage(to, options),
                     out::println,
                     new PrintedProgress(err, Clock.SYSTEM));
             out.printf(
@@ -96,7 +96,7 @@ final class CopyCommands {
         }
     }
 
-    private static Environment environment() {
+    private static EngineEnvironment environment() {
         return EngineEnvironment.open(EnvironmentOptions.builder().memory(MEMORY).build());
     }
 }

@@ -58,7 +58,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
      *
      * @param from the damaged store's files
      * @param to the files of the directory for the copy, which must be empty
-     * @param opening opens the store in that directory
+     * @param opening makes the store in that directory, by {@link dev.heartwood.engine.store.EngineEnvironment#openForSalvage}
      * @param listing is given what was lost, one line each
      * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found
      * @throws StoreException when the copy cannot be written; it is then refused by every open
@@ -83,7 +83,9 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         try (KeyValueStore opened = opening.apply(options)) {
             target = opened;
             keepsOperands = known != null;
-            to.writeFile(StoreFiles.COPYING, new byte[] {1});
+            if (!StoreFiles.isSalvageBegun(to)) {
+                throw new IllegalArgumentException("a copy that could be taken for a store before it is whole");
+            }
             DamagedTree tree = DamagedTree.read(damaged.view().tree(), superblock, this::lose);
             try (TreeSalvage salvage = new TreeSalvage(tree, this, this::lose, progress)) {
                 copied = salvage;
