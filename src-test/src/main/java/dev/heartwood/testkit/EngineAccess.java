@@ -29,9 +29,9 @@ public final class EngineAccess {
     public static SalvageReport salvage(
             Storage from, Path to, Function<Path, Storage> storages, Consumer<String> lost) {
         EnvironmentOptions options = EnvironmentOptions.builder().memory(ByteSize.mib(32)).build();
-        try (Environment environment = open(options, storages);
+        try (EngineEnvironment environment = EngineEnvironment.open(options, storages);
                 Storage target = storages.apply(to)) {
-            return Salvage.run(from, target, store -> environment.open(to, store), lost, Progress.SILENT);
+            return Salvage.run(from, target, store -> environment.openForSalvage(to, store), lost, Progress.SILENT);
         }
     }
 

@@ -23,6 +23,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
@@ -330,9 +331,10 @@ class SalvageTest {
         AtomicInteger puts = new AtomicInteger();
         try (Storage from = machine.storage(STORE);
                 Storage to = machine.storage(TARGET);
-                Environment environment = EngineAccess.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
+                EngineEnvironment environment =
+                        EngineEnvironment.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
             Function<StoreOptions, KeyValueStore> opening = options -> {
-                KeyValueStore copy = environment.open(TARGET, options);
+                KeyValueStore copy = environment.openForSalvage(TARGET, options);
                 return (KeyValueStore) Proxy.newProxyInstance(
                         KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
                             if (method.getName().equals("put") && puts.incrementAndGet() == nth) {

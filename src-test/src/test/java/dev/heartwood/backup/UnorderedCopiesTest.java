@@ -12,6 +12,8 @@ import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
@@ -86,6 +88,23 @@ class UnorderedCopiesTest {
         salvage(killed);
         assertEquals(List.of(), lost);
         requireTarget(killed, "salvaged");
+    }
+
+    /** They were listed in the form in which they are stored. */
+    @Test
+    void keysThatAreLostAreListedAsTheUserKnowsThem() {
+        SimulatedMachine machine = closedStore(4);
+        byte[] bytes = machine.contents(STORE, DATA);
+        for (int page = 0; page < bytes.length / PAGE_BYTES; page++) {
+            if (bytes[page * PAGE_BYTES + PageLayout.TYPE] == PageType.OVERFLOW.code()) {
+                machine.flip(STORE, DATA, (long) page * PAGE_BYTES + 1000, 1);
+            }
+        }
+        salvage(machine);
+        assertTrue(!lost.isEmpty());
+        for (String line : lost) {
+            assertTrue(line.matches("lost: key \"key[0-9]+\": its value: .*"), line);
+        }
     }
 
     /** The mark of the session tells what the keys are. */

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 /** The directory that a backup goes to, locked, and what is there of an earlier one. One thread. */
 final class BackupTarget implements AutoCloseable {
-    /** What a first backup has made while there is no record of it. A salvage that was broken off leaves other files too. */
+    /** What a first backup has made while there is no record of it. */
     private static final Set<String> BEGUN = Set.of(StoreFiles.COPYING, StoreFiles.DATA);
 
     private final Storage files;
@@ -37,6 +37,7 @@ final class BackupTarget implements AutoCloseable {
         this.files = files;
         files.lock();
         putBack(buffers);
+        requireNoSalvage();
         this.isMarked = files.exists(StoreFiles.COPYING);
         this.before = recordOf(storeId);
         if (before == null) {
@@ -68,6 +69,12 @@ final class BackupTarget implements AutoCloseable {
             BackupUndo.apply(files, buffers);
         } catch (CorruptionException e) {
             throw unsuitable("what the last backup to it overwrote cannot be put back: " + e.getMessage());
+        }
+    }
+
+    private void requireNoSalvage() {
+        if (StoreFiles.isSalvageBegun(files)) {
+            throw unsuitable("it is not empty and not a backup; a salvage to it was never finished");
         }
     }
 

@@ -21,7 +21,6 @@ import java.util.Arrays;
  */
 final class BranchCodec {
     private static final int VERSION = 1;
-    private static final int GROUPS_MAX = 1 << 16;
 
     private final ByteBuffer from;
     private final String file;
@@ -96,7 +95,7 @@ final class BranchCodec {
         byte[] lastKey = bytes();
         require(Arrays.compareUnsigned(firstKey, lastKey) <= 0, "a first key at or before the last", "the opposite");
         int count = number();
-        require(count < GROUPS_MAX && count <= from.remaining(), "overflow groups that are there", count);
+        require(count <= KeyedPageLayout.GROUPS_MAX && count <= from.remaining(), "overflow groups that are there", count);
         OverflowGroup[] found = new OverflowGroup[count];
         long[] groupBytes = new long[count];
         for (int i = 0; i < count; i++) {

@@ -8,7 +8,9 @@ import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageType;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
@@ -29,14 +31,33 @@ public final class BranchSalvage implements AutoCloseable {
     private String reason;
     private int bounds;
     private byte kind;
-    private boolean isBehindGap;
+    private final List<Gap> gaps = new ArrayList<>();
+    private Gap gap;
 
-    /** Keys of which some may be lost: those after the first and before the second; null is no bound. */
-    public record Gap(byte[] after, byte[] before) {
+    /**
+     * Keys of which entries may be lost.
+     *
+     * @param after the last key that could be read before them, of which versions may be lost too; null when they begin with the
+     *     branch's first
+     * @param before the first that could be read behind them, of which versions may be lost too; null when they end with the
+     *     branch's last
+     * @param branch the branch
+     */
+    public record Gap(byte[] after, byte[] before, Branch branch) {
+        /** Whether entries of a key may be among those lost. */
+        public boolean contains(byte[] key) {
+            return Keys.compare(first(), key) <= 0
+                    && Keys.compare(key, before == null ? branch.lastKey() : before) <= 0;
+        }
+
+        private byte[] first() {
+            return after == null ? branch.firstKey() : after;
+        }
+
         @Override
         public String toString() {
-            return "keys after " + (after == null ? "the first" : Keys.text(after)) + " and before "
-                    + (before == null ? "the last" : Keys.text(before));
+            return "keys " + (after == null ? "from " + Keys.text(branch.firstKey()) : "after " + Keys.text(after))
+                    + (before == null ? " up to " + Keys.text(branch.lastKey()) : " and before " + Keys.text(before));
         }
     }
 
@@ -49,7 +70,7 @@ public final class BranchSalvage implements AutoCloseable {
     /** Moves to the next entry that can be read; false at the end. */
     public boolean next() {
         lastKey = key;
-        isBehindGap = false;
+        gap = null;
         boolean found;
         try {
             found = isAtLeaf && open(leaf) && readFrom(index + 1);
@@ -61,8 +82,9 @@ public final class BranchSalvage implements AutoCloseable {
         }
         key = found ? key : null;
         if (reason != null) {
-            lost.accept(new Gap(gapFrom, found ? key : null), reason);
-            isBehindGap = true;
+            gap = new Gap(gapFrom, key, branch);
+            gaps.add(gap);
+            lost.accept(gap, reason);
             reason = null;
         }
         return found;
@@ -137,9 +159,24 @@ public final class BranchSalvage implements AutoCloseable {
         return key;
     }
 
-    /** Whether entries of a key, which is not beyond the current one, may be among those before it that could not be read. */
+    /** Whether entries of a key may be among those right before the current one that could not be read. */
     public boolean isInGap(byte[] other) {
-        return isBehindGap && (lastKey == null || Keys.compare(lastKey, other) <= 0);
+        return gap != null && gap.contains(other);
+    }
+
+    /** Whether entries of a key may be among those up to the current one that could not be read. */
+    public boolean isInAnyGap(byte[] other) {
+        int from = 0;
+        int to = gaps.size();
+        while (from < to) {
+            int middle = from + to >>> 1;
+            if (Keys.compare(gaps.get(middle).first(), other) <= 0) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        return from > 0 && gaps.get(from - 1).contains(other);
     }
 
     /** What the entry is, of {@link dev.heartwood.engine.base.Entries}. */

@@ -25,6 +25,9 @@ public final class BranchWriter {
      */
     private static final int LAST_KEY_BYTES_MIN = PageLayout.PAGE_BYTES;
 
+    /** With the branch's own group, which other values are copied to, one less than references can tell apart: so many were refused once. */
+    private static final int SHARED_GROUPS_MAX = GROUPS_MAX - 2;
+
     private final BranchStorage storage;
     private final long id;
     private final WriteMode mode;
@@ -153,7 +156,12 @@ public final class BranchWriter {
 
     /** Whether {@link #addLarge} copies a value of {@code group}, instead of sharing it. */
     public boolean copies(OverflowGroup group) {
-        return gathers || group.referencedBytes() * 2 < group.bytes() || groups.size() >= 0xffff;
+        return gathers || group.referencedBytes() * 2 < group.bytes() || sharedGroups() >= SHARED_GROUPS_MAX;
+    }
+
+    /** Groups referred to but for the branch's own. */
+    private int sharedGroups() {
+        return ownGroup < 0 ? groups.size() : groups.size() - 1;
     }
 
     /** Adds the entry that {@code cursor} stands on. */

@@ -79,6 +79,8 @@ final class KeyedPageLayout {
     static final int REFERENCE_GROUP = 0;
     static final int REFERENCE_POSITION = 2;
     static final int REFERENCE_LENGTH = 8;
+    /** What an index into the list of overflow groups can tell apart. */
+    static final int GROUPS_MAX = 1 << 16;
 
     /** The longest key and value held whole in a leaf. */
     static final int KEY_INLINE_BYTES_MAX = 1024;

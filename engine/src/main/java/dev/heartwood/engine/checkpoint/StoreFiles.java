@@ -2,6 +2,7 @@ package dev.heartwood.engine.checkpoint;
 
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.engine.device.Storage;
+import java.util.Arrays;
 
 /** The names of a store's files; those of the log and the lock are their packages' own. */
 public final class StoreFiles {
@@ -17,7 +18,20 @@ public final class StoreFiles {
      */
     public static final String COPYING = "copy-unfinished";
 
+    /** What {@link #COPYING} has in it while a salvage is under way. No backup makes whole what one leaves that is broken off. */
+    private static final byte[] SALVAGING = {2};
+
     private StoreFiles() {}
+
+    /** Has every open refuse a directory, before there is anything else in it, until {@link #COPYING} is deleted. */
+    public static void beginSalvage(Storage files) {
+        files.writeFile(COPYING, SALVAGING);
+    }
+
+    /** Whether a salvage to this directory was begun and not finished. */
+    public static boolean isSalvageBegun(Storage files) {
+        return files.exists(COPYING) && Arrays.equals(SALVAGING, files.readFile(COPYING, SALVAGING.length + 1));
+    }
 
     /**
      * Refuses a directory whose store was never made or copied to the end.
@@ -37,6 +51,11 @@ public final class StoreFiles {
      * @throws NotAStoreException when it says so
      */
     public static void requireNoCopying(Storage files) {
+        if (isSalvageBegun(files)) {
+            throw new NotAStoreException(
+                    files.directory().toString(),
+                    "a salvage to it was never finished; it has to be emptied before another one, or a backup, goes there");
+        }
         if (files.exists(COPYING)) {
             throw new NotAStoreException(
                     files.directory().toString(),

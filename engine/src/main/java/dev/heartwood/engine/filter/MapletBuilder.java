@@ -202,8 +202,10 @@ public final class MapletBuilder {
             }
             for (Existing source : existing) {
                 if (newValues(source) != 0) {
+                    Maplet maplet = source.maplet;
+                    int chunkPages = chunkPages(existing.size());
                     MapletCursor cursor =
-                            new MapletCursor(storage.file(), source.maplet, storage.pool(), chunkPages(existing.size()));
+                            new MapletCursor(storage.file(), maplet, storage.pool(), maplet.pages(), chunkPages);
                     sources.add(remapped(cursor, source, bits));
                 }
             }

@@ -17,6 +17,7 @@ public final class MapletCursor implements AutoCloseable {
     private final Maplet maplet;
     private final MemoryPool pool;
     private final FilterPageReader reader;
+    private final int pages;
     private final int chunkPages;
     private final long bufferBytes;
     private long buffer;
@@ -25,16 +26,20 @@ public final class MapletCursor implements AutoCloseable {
 
     /** A cursor before the first entry; takes a buffer of half an extent at most from {@code pool}. */
     public MapletCursor(CachedFile file, Maplet maplet, MemoryPool pool) {
-        this(file, maplet, pool, CHUNK_PAGES);
+        this(file, maplet, pool, maplet.pages(), CHUNK_PAGES);
     }
 
-    /** As {@link #MapletCursor(CachedFile, Maplet, MemoryPool)}; reads {@code chunkPages} at once, a power of two. */
-    MapletCursor(CachedFile file, Maplet maplet, MemoryPool pool, int chunkPages) {
+    /**
+     * As {@link #MapletCursor(CachedFile, Maplet, MemoryPool)}, over the first {@code pages} pages alone, which are all that is read; {@code
+     * chunkPages} at once, a power of two.
+     */
+    MapletCursor(CachedFile file, Maplet maplet, MemoryPool pool, int pages, int chunkPages) {
+        this.pages = pages;
         this.chunkPages = chunkPages;
         this.file = file;
         this.maplet = maplet;
         this.pool = pool;
-        this.bufferBytes = (long) Math.min(maplet.pages(), chunkPages) * PageLayout.PAGE_BYTES;
+        this.bufferBytes = (long) Math.min(pages, chunkPages) * PageLayout.PAGE_BYTES;
         this.reader = maplet.pages() == 0 ? null : new FilterPageReader(maplet.shape(), file);
         if (bufferBytes > 0) {
             buffer = pool.allocate(bufferBytes);
@@ -51,12 +56,12 @@ public final class MapletCursor implements AutoCloseable {
      * @throws dev.heartwood.CorruptionException when a page is damaged
      */
     public boolean next() {
-        while (page < 0 || page < maplet.pages() && !reader.next()) {
-            if (page < maplet.pages() && ++page < maplet.pages()) {
+        while (page < 0 || page < pages && !reader.next()) {
+            if (page < pages && ++page < pages) {
                 beginPage();
             }
         }
-        return page < maplet.pages();
+        return page < pages;
     }
 
     /** The fingerprint, of {@link Maplet#fingerprintBits()} bits. */
@@ -80,7 +85,7 @@ public final class MapletCursor implements AutoCloseable {
     private void beginPage() {
         int inChunk = page & chunkPages - 1;
         if (inChunk == 0) {
-            int count = Math.min(chunkPages, maplet.pages() - page);
+            int count = Math.min(chunkPages, pages - page);
             file.readExtent(maplet.devicePage(page), count, buffer, PageType.FILTER, maplet.id());
         }
         reader.begin(buffer + (long) inChunk * PageLayout.PAGE_BYTES, page);

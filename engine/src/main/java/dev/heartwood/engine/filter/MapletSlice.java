@@ -45,21 +45,27 @@ public final class MapletSlice {
         int[][] found = new int[maplet.valueCount()][];
         int[] counts = new int[maplet.valueCount()];
         int chunkPages = Math.min(CHUNK_PAGES_MAX, ceilingPowerOfTwo(pages));
-        try (MapletCursor cursor = new MapletCursor(file, maplet, pool, chunkPages)) {
+        try (MapletCursor cursor = new MapletCursor(file, maplet, pool, pages, chunkPages)) {
             while (cursor.next() && cursor.fingerprint() >>> behind == 0) {
-                int value = cursor.value();
-                int[] entries = found[value];
-                if (entries == null || counts[value] == entries.length) {
-                    entries = entries == null ? new int[16] : Arrays.copyOf(entries, 2 * entries.length);
-                    found[value] = entries;
+                // Others have no run; lookups leave them out too.
+                if (cursor.value() < found.length) {
+                    add(cursor.value(), keptBits(cursor.fingerprint(), behind), found, counts);
                 }
-                entries[counts[value]++] = keptBits(cursor.fingerprint(), behind);
             }
         }
         for (int value = 0; value < found.length; value++) {
             found[value] = found[value] == null ? new int[0] : Arrays.copyOf(found[value], counts[value]);
         }
         return new MapletSlice(found, Math.min(KEPT_BITS, behind), pages);
+    }
+
+    private static void add(int value, int hash, int[][] found, int[] counts) {
+        int[] entries = found[value];
+        if (entries == null || counts[value] == entries.length) {
+            entries = entries == null ? new int[16] : Arrays.copyOf(entries, 2 * entries.length);
+            found[value] = entries;
+        }
+        entries[counts[value]++] = hash;
     }
 
     private static int ceilingPowerOfTwo(int number) {

@@ -8,6 +8,7 @@ import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
@@ -22,6 +23,7 @@ import dev.heartwood.engine.verify.OpenedStore;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.function.Function;
 
 /** The commands {@code backup FROM TO} and {@code salvage FROM TO}. */
 final class CopyCommands {
@@ -74,14 +76,22 @@ final class CopyCommands {
 
     /** Copies what can be read; says on standard output what cannot. */
     int salvage(Storage from, Path to) {
-        try (Environment environment = environment();
-                Storage target = new FileStorage(to, DeviceKind.POSIX, IoMode.BUFFERED)) {
-            SalvageReport report = Salvage.run(
-                    from,
-                    target,
-                    options -> environment.open(to, options),
-                    out::println,
-                    new PrintedProgress(err, Clock.SYSTEM));
+        try (EngineEnvironment environment = environment()) {
+            return salvage(from, to, options -> environment.openForSalvage(to, options));
+        }
+    }
+
+    /** As the other; {@code opening} makes the store that is copied to. */
+    int salvage(Storage from, Path to, Function<StoreOptions, KeyValueStore> opening) {
+        boolean[] isBegun = new boolean[1];
+        Function<StoreOptions, KeyValueStore> noted = options -> {
+            KeyValueStore copy = opening.apply(options);
+            isBegun[0] = true;
+            return copy;
+        };
+        try (Storage target = new FileStorage(to, DeviceKind.POSIX, IoMode.BUFFERED)) {
+            SalvageReport report =
+                    Salvage.run(from, target, noted, out::println, new PrintedProgress(err, Clock.SYSTEM));
             out.printf(
                     Locale.ROOT,
                     "%,d records and %,d writes of the log copied, %,d of them maybe older than they should be; %,d losses%n",
@@ -90,13 +100,16 @@ final class CopyCommands {
                     report.suspects(),
                     report.losses());
             return report.losses() == 0 ? Main.CLEAN : Main.DAMAGED;
-        } catch (NoSpaceException e) {
+        } catch (StoreException e) {
+            if (!isBegun[0] && !(e instanceof NoSpaceException)) {
+                throw e;
+            }
             err.println(e.getMessage() + "; what was copied is incomplete and no store");
             return Main.CANNOT_WRITE;
         }
     }
 
-    private static Environment environment() {
+    private static EngineEnvironment environment() {
         return EngineEnvironment.open(EnvironmentOptions.builder().memory(MEMORY).build());
     }
 }

@@ -34,6 +34,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private final Consumer<String> listing;
     private KeyValueStore target;
     private KeyForm form;
+    /** What the tree had, which the log is applied to. */
+    private TreeSalvage copied;
     private long logEntries;
     private long losses;
     /** Whether the name of the merge operator is known, without which operands cannot be written. */
@@ -56,7 +58,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
      *
      * @param from the damaged store's files
      * @param to the files of the directory for the copy, which must be empty
-     * @param opening opens the store in that directory
+     * @param opening makes the store in that directory, by {@link dev.heartwood.engine.store.EngineEnvironment#openForSalvage}
      * @param listing is given what was lost, one line each
      * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found
      * @throws StoreException when the copy cannot be written; it is then refused by every open
@@ -81,9 +83,12 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         try (KeyValueStore opened = opening.apply(options)) {
             target = opened;
             keepsOperands = known != null;
-            to.writeFile(StoreFiles.COPYING, new byte[] {1});
+            if (!StoreFiles.isSalvageBegun(to)) {
+                throw new IllegalArgumentException("a copy that could be taken for a store before it is whole");
+            }
             DamagedTree tree = DamagedTree.read(damaged.view().tree(), superblock, this::lose);
             try (TreeSalvage salvage = new TreeSalvage(tree, this, this::lose, progress)) {
+                copied = salvage;
                 salvage.run();
                 copyLog(damaged, known, superblock.storeId());
                 target.checkpoint();
@@ -166,14 +171,13 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     }
 
     @Override
-    public void take(byte[] storedKey, byte[] value, List<byte[]> operands) {
-        byte[] key = storedKey.clone();
-        form.restore(key, key.length);
+    public boolean take(byte[] storedKey, byte[] value, List<byte[]> operands) {
+        byte[] key = restored(storedKey);
         if (!operands.isEmpty() && !keepsOperands) {
             loseOperands(key);
-            return;
+            return false;
         }
-        write(key, () -> {
+        return write(key, () -> {
             if (value != null) {
                 target.put(key, value, Durability.NONE);
             }
@@ -181,15 +185,30 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         });
     }
 
+    @Override
+    public void lose(byte[] storedKey, StoreException why) {
+        lose("key " + Keys.text(restored(storedKey)) + ": its value: " + why.getMessage());
+    }
+
+    /** The key as users know it. */
+    private byte[] restored(byte[] storedKey) {
+        byte[] key = storedKey.clone();
+        form.restore(key, key.length);
+        return key;
+    }
+
     private void loseOperands(byte[] key) {
         lose("key " + Keys.text(key) + ": its value: there are operands, and the name of the merge operator is not known");
     }
 
-    private void write(byte[] key, Runnable writing) {
+    /** Returns whether it was written. */
+    private boolean write(byte[] key, Runnable writing) {
         try {
             writing.run();
+            return true;
         } catch (InsufficientMemoryException | TooLargeException e) {
             lose("key " + Keys.text(key) + ": " + e.getMessage());
+            return false;
         }
     }
 
@@ -201,20 +220,21 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     @Override
     public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
-        byte[] key = Memory.bytes(keyAddress, keyLength);
-        form.restore(key, keyLength);
+        byte[] storedKey = Memory.bytes(keyAddress, keyLength);
+        byte[] key = restored(storedKey);
         if (kind == Entries.MERGE && !keepsOperands) {
             loseOperands(key);
             return;
         }
         logEntries++;
-        write(key, () -> {
+        boolean isCopied = write(key, () -> {
             switch (kind) {
                 case Entries.PUT -> target.put(key, Memory.bytes(valueAddress, valueLength), Durability.NONE);
                 case Entries.MERGE -> target.merge(key, Memory.bytes(valueAddress, valueLength), Durability.NONE);
                 default -> target.delete(key, Durability.NONE);
             }
         });
+        copied.follow(storedKey, kind, isCopied);
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.BranchSalvage;
 import dev.heartwood.engine.salvage.DamagedTree.Visible;
+import dev.heartwood.engine.salvage.SuspectKeys.State;
 import dev.heartwood.engine.verify.Progress;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -25,8 +26,13 @@ final class TreeSalvage implements AutoCloseable {
         /**
          * A key's value, or null when only operands are known, and the operands above it, oldest first. What this throws ends the
          * salvage.
+         *
+         * @return whether it was copied; else the sink has said why not
          */
-        void take(byte[] key, byte[] value, List<byte[]> operands);
+        boolean take(byte[] key, byte[] value, List<byte[]> operands);
+
+        /** A key whose value, or an operand of it, cannot be read. */
+        void lose(byte[] key, StoreException why);
     }
 
     private final DamagedTree tree;
@@ -40,7 +46,7 @@ final class TreeSalvage implements AutoCloseable {
     private long entriesTotal;
     private long entriesDone;
     private long records;
-    private long suspects;
+    private final SuspectKeys suspects = new SuspectKeys();
 
     TreeSalvage(DamagedTree tree, Sink sink, Consumer<String> lost, Progress progress) {
         this.tree = tree;
@@ -64,9 +70,12 @@ final class TreeSalvage implements AutoCloseable {
                 BranchSalvage source = queue.poll();
                 atKey.put(source.branch().id(), source);
             }
-            resolve(key);
+            State state = resolve(key);
             for (BranchSalvage source : atKey.values()) {
                 skip(source, key);
+            }
+            if (state != State.SOUND || mayLack(key)) {
+                suspects.set(key, state);
             }
             progress.at("entries read", entriesDone, entriesTotal);
         }
@@ -91,32 +100,39 @@ final class TreeSalvage implements AutoCloseable {
     }
 
     /** What of a key can be read; {@code operands} oldest first. */
-    private record State(byte[] value, List<byte[]> operands, boolean isSuspect) {}
+    private record Found(byte[] value, List<byte[]> operands, boolean isSuspect) {}
 
     /** Reads first: what the sink throws is no damage. */
-    private void resolve(byte[] key) {
-        State state;
+    private State resolve(byte[] key) {
+        Found found;
         try {
-            state = read(key);
+            found = read(key);
         } catch (StoreException e) {
-            lost.accept("key " + Keys.text(key) + ": its value: " + e.getMessage());
-            return;
+            sink.lose(key, e);
+            return State.LOST;
         }
-        if (state.value != null || !state.operands.isEmpty()) {
-            sink.take(key, state.value, state.operands);
-            records++;
-            suspects += state.isSuspect ? 1 : 0;
+        if (found.value == null && found.operands.isEmpty()) {
+            return found.isSuspect ? State.LOST : State.SOUND;
         }
+        if (!sink.take(key, found.value, found.operands)) {
+            return State.LOST;
+        }
+        records++;
+        return found.isSuspect ? State.SUSPECT : State.SOUND;
     }
 
-    private State read(byte[] key) {
+    private Found read(byte[] key) {
         List<byte[]> newestFirst = new ArrayList<>();
         boolean isSuspect = false;
         for (Visible visible : tree.visible(key)) {
-            BranchSalvage source = atKey.get(visible.branchId());
             if (!visible.span().contains(key)) {
                 continue;
             }
+            if (visible.isLost()) {
+                isSuspect = true;
+                continue;
+            }
+            BranchSalvage source = atKey.get(visible.branchId());
             if (source == null) {
                 BranchSalvage elsewhere = sources.get(visible.branchId());
                 isSuspect |= elsewhere != null && elsewhere.isInGap(key);
@@ -125,7 +141,7 @@ final class TreeSalvage implements AutoCloseable {
             isSuspect |= source.isInGap(key);
             while (source.key() != null && Keys.compare(source.key(), key) == 0) {
                 if (source.kind() != Entries.MERGE) {
-                    return new State(
+                    return new Found(
                             source.kind() == Entries.PUT ? source.value() : null, newestFirst.reversed(), isSuspect);
                 }
                 newestFirst.add(source.value());
@@ -134,15 +150,39 @@ final class TreeSalvage implements AutoCloseable {
                 isSuspect |= source.isInGap(key);
             }
         }
-        return new State(null, newestFirst.reversed(), isSuspect);
+        return new Found(null, newestFirst.reversed(), isSuspect);
     }
 
     long records() {
         return records;
     }
 
+    /** Whether something of a key, found or not, may be among what could not be read up to here. */
+    private boolean mayLack(byte[] key) {
+        for (Visible visible : tree.visible(key)) {
+            if (visible.span().contains(key)
+                    && (visible.isLost() || sources.get(visible.branchId()).isInAnyGap(key))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Takes note that a write of the log, which follows what the tree has, was added to the copy or lost. */
+    void follow(byte[] key, byte kind, boolean isCopied) {
+        if (isCopied && !suspects.knows(key) && !mayLack(key)) {
+            return;
+        }
+        if (isCopied && kind == Entries.MERGE) {
+            suspects.addOperand(key);
+        } else {
+            suspects.set(key, isCopied ? State.SOUND : State.LOST);
+        }
+    }
+
+    /** Of the keys copied, those that may lack something that was lost. */
     long suspects() {
-        return suspects;
+        return suspects.count();
     }
 
     @Override

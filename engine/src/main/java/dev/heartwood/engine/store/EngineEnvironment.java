@@ -20,6 +20,7 @@ import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.RecordCache;
+import dev.heartwood.engine.store.StoreOpener.Purpose;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.MergeAdmission;
@@ -164,21 +165,31 @@ public final class EngineEnvironment implements Environment {
 
     @Override
     public KeyValueStore open(Path directory, StoreOptions storeOptions) {
-        return open(directory, storeOptions, () -> {});
+        return open(directory, storeOptions, Purpose.USE, () -> {});
+    }
+
+    /**
+     * Makes a store for a salvage to fill, in a directory where nothing is. From its first file on every other open refuses it, until the
+     * file {@link dev.heartwood.engine.checkpoint.StoreFiles#COPYING} is deleted.
+     *
+     * @param storeOptions with the open mode CREATE_NEW
+     */
+    public KeyValueStore openForSalvage(Path directory, StoreOptions storeOptions) {
+        return open(directory, storeOptions, Purpose.SALVAGE, () -> {});
     }
 
     @Override
     public KeyValueStore openOwned(Path directory, StoreOptions storeOptions) {
-        return open(directory, storeOptions, this::close);
+        return open(directory, storeOptions, Purpose.USE, this::close);
     }
 
-    private EngineStore open(Path directory, StoreOptions storeOptions, Runnable afterClose) {
+    private EngineStore open(Path directory, StoreOptions storeOptions, Purpose purpose, Runnable afterClose) {
         Objects.requireNonNull(directory, "directory");
         Objects.requireNonNull(storeOptions, "options");
         beginOpening();
         try {
             Storage files = storage(directory, storeOptions);
-            EngineStore store = new StoreOpener(this, files, storeOptions, afterClose).open();
+            EngineStore store = new StoreOpener(this, files, storeOptions, purpose, afterClose).open();
             if (add(store)) {
                 return store;
             }

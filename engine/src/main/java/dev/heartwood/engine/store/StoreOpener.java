@@ -60,10 +60,20 @@ final class StoreOpener {
     private final Storage files;
     private final StoreOptions options;
     private final Runnable afterClose;
+    private final Purpose purpose;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-    StoreOpener(EngineEnvironment environment, Storage files, StoreOptions options, Runnable afterClose) {
+    /** What a store is opened for. */
+    enum Purpose {
+        USE,
+        /** To be filled by a salvage: it is new, and refused by every other open until that is finished. */
+        SALVAGE
+    }
+
+    StoreOpener(
+            EngineEnvironment environment, Storage files, StoreOptions options, Purpose purpose, Runnable afterClose) {
         this.environment = environment;
+        this.purpose = purpose;
         this.afterClose = afterClose;
         this.files = files;
         this.options = options;
@@ -90,6 +100,9 @@ final class StoreOpener {
         files.lock();
         BackupUndo.apply(files, environment.buffers());
         create = decideCreate();
+        if (purpose == Purpose.SALVAGE) {
+            StoreFiles.beginSalvage(files);
+        }
         BlockDevice device = openDevice(create);
         Superblocks superblocks = new Superblocks(device, environment.buffers());
         opened.push(superblocks);

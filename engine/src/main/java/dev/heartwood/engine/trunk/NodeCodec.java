@@ -34,7 +34,8 @@ final class NodeCodec {
 
     /** Makes runs and maplets out of their descriptors, each only once however many nodes share it. */
     interface Objects {
-        Run run(long id, byte[] branchDescriptor, KeySample sample);
+        /** The run at a position among all runs of the node. */
+        Run run(int position, long id, byte[] branchDescriptor, KeySample sample);
 
         Maplet maplet(long id, byte[] descriptor);
 
@@ -115,7 +116,7 @@ final class NodeCodec {
         List<Bundle> bundles = new ArrayList<>();
         int runCount = 0;
         for (int b = image.getCount(); b > 0; b--) {
-            Bundle bundle = decodeBundle(image, objects);
+            Bundle bundle = decodeBundle(image, runCount, objects);
             runCount += bundle.runs().length;
             bundles.add(bundle);
         }
@@ -150,7 +151,7 @@ final class NodeCodec {
         throw new MalformedImageException("trunk node under policy " + code);
     }
 
-    private static Bundle decodeBundle(ImageReader image, Objects objects) {
+    private static Bundle decodeBundle(ImageReader image, int firstPosition, Objects objects) {
         long id = image.getLong();
         boolean settled = image.getByte() != 0;
         byte[] from = image.getBytes();
@@ -162,7 +163,7 @@ final class NodeCodec {
             if (image.getByte() != 0) {
                 long branchId = image.getLong();
                 byte[] descriptor = image.getPresentBytes();
-                runs[i] = objects.run(branchId, descriptor, decodeSample(image));
+                runs[i] = objects.run(firstPosition + i, branchId, descriptor, decodeSample(image));
             }
         }
         return new Bundle(id, maplet, runs, span, settled);

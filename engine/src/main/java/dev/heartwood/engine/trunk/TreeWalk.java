@@ -103,8 +103,19 @@ public final class TreeWalk {
         }
     }
 
-    /** A run; all null where it has moved on or its descriptor is damaged. The keys are those of its sample. */
-    public record RunView(Branch branch, byte[] firstKey, byte[] lastKey) {}
+    /**
+     * A run; all null where it has moved on.
+     *
+     * @param branch its branch; null also when its descriptor is damaged
+     * @param firstKey the first key of its sample
+     * @param lastKey the last key of its sample
+     */
+    public record RunView(Branch branch, byte[] firstKey, byte[] lastKey) {
+        /** Whether there is a run of which nothing can be read. */
+        public boolean isLost() {
+            return branch == null && firstKey != null;
+        }
+    }
 
     private final TreeStorage storage;
     private final NodePages pages;
@@ -146,7 +157,7 @@ public final class TreeWalk {
             visitor.damage(page, span, e.getMessage());
         }
         if (node != null) {
-            visitor.node(view(node, place, depth, span));
+            visitor.node(view(node, place, depth, span, image));
         }
         for (int i = 0; i < image.children.size(); i++) {
             Span childSpan = node == null ? span : node.pivotSpan(i, span);
@@ -154,7 +165,7 @@ public final class TreeWalk {
         }
     }
 
-    private static Node view(TrunkNode node, NodePlace place, int depth, Span span) {
+    private static Node view(TrunkNode node, NodePlace place, int depth, Span span, Image image) {
         List<PivotView> pivots = new ArrayList<>();
         long active = 0;
         for (int p = 0; p < node.pivotCount(); p++) {
@@ -163,18 +174,21 @@ public final class TreeWalk {
             active += NodeMeasure.activeBytes(node, p, node.pivotSpan(p, span));
         }
         List<BundleView> bundles = new ArrayList<>();
+        int position = 0;
         for (Bundle bundle : node.bundles()) {
             List<RunView> views = new ArrayList<>();
             for (Run run : bundle.runs()) {
-                views.add(
-                        run == null
-                                ? new RunView(null, null, null)
-                                : new RunView(run.branch(), run.sample().first(), run.sample().last()));
+                KeySample lost = image.lostRuns.get(position++);
+                views.add(run != null ? view(run.branch(), run.sample()) : view(null, lost));
             }
             bundles.add(new BundleView(bundle.id(), bundle.settled(), bundle.span(), bundle.maplet(), views));
         }
         int pageCount = place.pages().length;
         return new Node(place.pages()[0], pageCount, depth, node.height(), node.ownPolicy(), span, pivots, bundles, active, node);
+    }
+
+    private static RunView view(Branch branch, KeySample sample) {
+        return sample == null ? new RunView(null, null, null) : new RunView(branch, sample.first(), sample.last());
     }
 
     /** Takes what one image refers to; remembers the children instead of reading them at once. */
@@ -183,6 +197,8 @@ public final class TreeWalk {
         private final Span span;
         private final List<NodePlace> children = new ArrayList<>();
         private final List<Integer> heights = new ArrayList<>();
+        /** Runs that cannot be read, by their position among all of the node. */
+        private final Map<Integer, KeySample> lostRuns = new HashMap<>();
 
         Image(long page, Span span) {
             this.page = page;
@@ -202,9 +218,9 @@ public final class TreeWalk {
         }
 
         @Override
-        public Run run(long id, byte[] descriptor, KeySample sample) {
+        public Run run(int position, long id, byte[] descriptor, KeySample sample) {
             Known<Run> known = runs.get(id);
-            if (known != null) {
+            if (known != null && known.object != null) {
                 requireSame("branch " + id, known.descriptor, descriptor);
                 return known.object;
             }
@@ -216,6 +232,7 @@ public final class TreeWalk {
                 run = new Run(branch, sample);
                 visitor.branch(branch);
             } catch (StoreException e) {
+                lostRuns.put(position, sample);
                 visitor.damage(page, span, e.getMessage());
             }
             runs.put(id, new Known<>(descriptor, run));

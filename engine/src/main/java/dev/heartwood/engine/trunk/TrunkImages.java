@@ -134,7 +134,7 @@ public final class TrunkImages {
         }
 
         @Override
-        public Run run(long id, byte[] descriptor, KeySample sample) {
+        public Run run(int position, long id, byte[] descriptor, KeySample sample) {
             Run known = runs.get(id);
             if (known != null) {
                 return known;

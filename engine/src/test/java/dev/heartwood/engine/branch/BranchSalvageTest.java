@@ -1,6 +1,7 @@
 package dev.heartwood.engine.branch;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -83,6 +84,54 @@ class BranchSalvageTest {
         }
         salvages.forEach(salvage -> assertFalse(salvage.next()));
         branches.forEach(Branch::release);
+    }
+
+    private static byte[] key(int number) {
+        return BranchFixture.bytes("key%08d".formatted(number));
+    }
+
+    /** Keys before the first were suspected, with a first leaf that is damaged, and with a last one those behind the last. */
+    @Test
+    void aGapEndsWhereTheBranchDoes() {
+        Branch branch = fixture.write(BranchFixture.entries(2000, 40), WriteMode.THROUGH);
+        assertTrue(branch.leafPages() > 4);
+        for (int leaf : new int[] {0, branch.leafPages() - 1}) {
+            fixture.device.block(branch.devicePage(leaf))[1000] ^= 1;
+        }
+        List<BranchSalvage.Gap> gaps = new ArrayList<>();
+        try (BranchSalvage salvage = new BranchSalvage(branch, (gap, why) -> gaps.add(gap))) {
+            assertTrue(salvage.next());
+            byte[] firstRead = salvage.key();
+            int read = number(firstRead);
+            assertTrue(read > 0 && !salvage.isInGap(bytes(0)) && !salvage.isInGap(BranchFixture.bytes("key0000000")));
+            for (int i = 0; i <= read; i++) {
+                assertTrue(salvage.isInGap(key(i)), "key " + i);
+            }
+            byte[] lastRead;
+            do {
+                lastRead = salvage.key();
+            } while (salvage.next());
+            assertTrue(number(lastRead) < 1999);
+            assertFalse(salvage.isInGap(key(number(lastRead) - 1)));
+            for (int i = number(lastRead); i <= 1999; i++) {
+                assertTrue(salvage.isInGap(key(i)), "key " + i);
+            }
+            assertFalse(salvage.isInGap(key(2000)));
+            assertEquals(
+                    List.of(
+                            "keys from \"key00000000\" and before \"" + text(firstRead) + '"',
+                            "keys after \"" + text(lastRead) + "\" up to \"key00001999\""),
+                    gaps.stream().map(BranchSalvage.Gap::toString).toList());
+        }
+        branch.release();
+    }
+
+    private static String text(byte[] key) {
+        return new String(key, java.nio.charset.StandardCharsets.ISO_8859_1);
+    }
+
+    private static int number(byte[] key) {
+        return Integer.parseInt(text(key).substring(3));
     }
 
     /** Who has no memory to read a leaf knows nothing of it. */

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.engine.page.PageLayout;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -50,5 +51,45 @@ class MapletSliceTest {
         MapletSlice slice = MapletSlice.read(fixture.file, fixture.builder().build(), fixture.pool, 3);
         assertEquals(0, slice.of(0).length);
         assertEquals(0, slice.pages());
+    }
+
+    /** Pages behind the slice were read with those of it, or to see that it had ended, and a damaged one left it without entries. */
+    @Test
+    void noOtherPageIsNeeded() {
+        try (FingerprintBuffer buffer = fixture.fingerprintsOf(0, 300_000)) {
+            Maplet maplet = fixture.builder(WriteMode.THROUGH).add(buffer, 0).build();
+            for (int zeroBits = 1; zeroBits <= 8; zeroBits++) {
+                int[] whole = expected(0, 300_000, zeroBits, Math.min(32, maplet.fingerprintBits() - zeroBits));
+                int pages = MapletSlice.read(fixture.file, maplet, fixture.pool, zeroBits).pages();
+                assertTrue(pages < maplet.pages());
+                flip(maplet, pages);
+                MapletSlice slice = MapletSlice.read(fixture.file, maplet, fixture.pool, zeroBits);
+                assertArrayEquals(whole, slice.of(0), zeroBits + " zero bits");
+                flip(maplet, pages);
+            }
+            maplet.release();
+        }
+    }
+
+    /** Flips a bit of each page from one on. */
+    private void flip(Maplet maplet, int from) {
+        for (int page = from; page < maplet.pages(); page++) {
+            fixture.device.flip((maplet.devicePage(page) * PageLayout.PAGE_BYTES + 1000) * 8);
+        }
+    }
+
+    /** Entries of a value that the descriptor does not know, which other readers leave out too. */
+    @Test
+    void entriesOfUnknownValuesAreLeftOut() {
+        Maplet maplet = fixture.build(new long[][] {{0, 3_000}, {1_000, 3_000}});
+        int[] extents = new int[maplet.extentCount()];
+        for (int i = 0; i < extents.length; i++) {
+            extents[i] = maplet.extent(i);
+        }
+        Maplet other = new Maplet(maplet.id(), extents, maplet.shape(), new int[] {3_000}, 0, none -> {});
+        MapletSlice slice = MapletSlice.read(fixture.file, other, fixture.pool, 1);
+        assertArrayEquals(expected(0, 3_000, 1, slice.bits()), slice.of(0));
+        assertEquals(0, slice.of(1).length);
+        maplet.release();
     }
 }

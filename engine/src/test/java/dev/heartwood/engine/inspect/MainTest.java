@@ -2,20 +2,29 @@ package dev.heartwood.engine.inspect;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.StoreFixture;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -128,12 +137,55 @@ class MainTest {
         Files.write(damaged.resolve("data.hw"), bytes);
         Outcome part = Outcome.of("salvage", damaged.toString(), base.resolve("salvaged-part").toString());
         assertEquals(Main.DAMAGED, part.code(), part.toString());
-        assertTrue(part.out().contains("lost: keys after"), part.out());
+        assertTrue(part.out().contains("lost: keys from \"user"), part.out());
         assertEquals(Main.CLEAN, Outcome.of("verify", base.resolve("salvaged-part").toString()).code());
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), sound.toString()).code());
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), damaged.toString()).code());
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", base.resolve("nowhere").toString(), "x").code());
         assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("salvage", damaged.toString()).code());
+    }
+
+    /** It counted as a store that cannot be opened, when the device failed and was not full. */
+    @Test
+    void aCopyThatCannotBeWrittenExitsWithItsOwnCode() {
+        Path to = base.resolve("salvaged-failing");
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        try (EngineEnvironment environment = EngineEnvironment.open(
+                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build());
+                Storage from = StoreFixture.storage(sound)) {
+            CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
+            assertEquals(Main.CANNOT_WRITE, commands.salvage(from, to, options -> failing(environment.openForSalvage(to, options))));
+        }
+        assertTrue(said.toString().contains("EIO") && said.toString().contains("no store"), said.toString());
+        Outcome left = Outcome.of("verify", to.toString());
+        assertEquals(Main.CANNOT_OPEN, left.code());
+        assertTrue(left.err().contains("a salvage to it was never finished"), left.toString());
+    }
+
+    /** A store whose first put fails. */
+    private static KeyValueStore failing(KeyValueStore store) {
+        return (KeyValueStore) Proxy.newProxyInstance(
+                KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
+                    if (method.getName().equals("put")) {
+                        throw new StoreIoException(5, "EIO", "pwrite", "data.hw", 0);
+                    }
+                    return method.invoke(store, values);
+                });
+    }
+
+    /** Trying again hid why the target was refused: it had been begun by then. */
+    @Test
+    void onlyADirectoryThatRefusesToBeReadPastTheCacheIsReadThroughIt() {
+        Path target = base.resolve("elsewhere").resolve("data.hw");
+        for (Path refused : List.of(target, sound.resolve("data.hw"))) {
+            AtomicInteger calls = new AtomicInteger();
+            StoreIoException refusal = assertThrows(StoreIoException.class, () -> Main.over(sound, storage -> {
+                calls.incrementAndGet();
+                throw new StoreIoException(22, "EINVAL", "open", refused.toString(), -1);
+            }));
+            assertEquals(refused.toString(), refusal.path());
+            assertEquals(refused == target ? 1 : 2, calls.get());
+        }
     }
 
     @Test

@@ -161,7 +161,7 @@ class NodePoliciesTest {
     private static TrunkNode decode(byte[] image) {
         return NodeCodec.decode(image, 0, new NodeCodec.Objects() {
             @Override
-            public Run run(long id, byte[] branchDescriptor, KeySample sample) {
+            public Run run(int position, long id, byte[] branchDescriptor, KeySample sample) {
                 throw new AssertionError("an empty leaf has no runs");
             }
 
