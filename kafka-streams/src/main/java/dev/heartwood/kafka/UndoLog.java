@@ -20,7 +20,6 @@ import java.util.Arrays;
 final class UndoLog {
     private static final byte WAS_ABSENT = 0;
     private static final byte WAS_PRESENT = 1;
-    private static final long ROLLBACK_BATCH_BYTES = 256 << 10;
 
     private final KeyValueStore store;
     private final UndoneKeys undone;
@@ -106,20 +105,15 @@ final class UndoLog {
      * @return how many keys were restored
      */
     static long rollBack(KeyValueStore store, long epoch) {
-        long restored = 0;
-        byte[] from = TableKeys.undoPrefix(epoch);
-        byte[] to = TableKeys.undoPrefix(epoch + 1);
-        try (WriteBatch batch = store.newBatch()) {
-            while (from != null) {
-                batch.clear();
-                from = gather(store, KeyRange.between(from, to), batch);
-                restored += batch.count() / 2;
-                if (batch.count() > 0) {
-                    store.write(batch);
-                }
-            }
-        }
-        return restored;
+        KeyRange records = KeyRange.between(TableKeys.undoPrefix(epoch), TableKeys.undoPrefix(epoch + 1));
+        return new RangeRewrite(store, records, UndoLog::undo).run() / 2;
+    }
+
+    private static void undo(byte[] undoKey, Cursor record, WriteBatch batch) {
+        byte[] before = record.value();
+        byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
+        write(batch, TableKeys.undone(undoKey), value);
+        batch.delete(undoKey);
     }
 
     /**
@@ -133,16 +127,7 @@ final class UndoLog {
             return false;
         }
         store.discard(range);
-        try (WriteBatch batch = store.newBatch()) {
-            byte[] from = range.from();
-            while (from != null) {
-                batch.clear();
-                from = gatherRemovals(store, KeyRange.between(from, range.to()), batch);
-                if (batch.count() > 0) {
-                    store.write(batch);
-                }
-            }
-        }
+        new RangeRewrite(store, range, (key, entry, batch) -> batch.delete(key)).run();
         // What was discarded must not be there again after a crash, for the next commit would make it its own.
         store.checkpoint();
         return true;
@@ -152,39 +137,5 @@ final class UndoLog {
         try (Cursor cursor = store.cursor(range)) {
             return !cursor.first();
         }
-    }
-
-    /** Fills a batch with the removal of some keys; returns where to go on, or null. */
-    private static byte[] gatherRemovals(KeyValueStore store, KeyRange range, WriteBatch batch) {
-        try (Cursor cursor = store.cursor(range)) {
-            while (cursor.next()) {
-                byte[] key = cursor.key();
-                batch.delete(key);
-                if (batch.bytes() >= ROLLBACK_BATCH_BYTES) {
-                    return TableKeys.after(key);
-                }
-            }
-        }
-        return null;
-    }
-
-    /**
-     * Fills a batch with the way back of some keys; returns where to go on, or null. The cursor is closed before the batch is
-     * written: it holds on to memtables, which writes may need the memory of.
-     */
-    private static byte[] gather(KeyValueStore store, KeyRange range, WriteBatch batch) {
-        try (Cursor cursor = store.cursor(range)) {
-            while (cursor.next()) {
-                byte[] undoKey = cursor.key();
-                byte[] before = cursor.value();
-                byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
-                write(batch, TableKeys.undone(undoKey), value);
-                batch.delete(undoKey);
-                if (batch.bytes() >= ROLLBACK_BATCH_BYTES) {
-                    return TableKeys.after(undoKey);
-                }
-            }
-        }
-        return null;
     }
 }

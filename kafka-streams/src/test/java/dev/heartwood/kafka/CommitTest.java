@@ -101,7 +101,7 @@ class CommitTest {
         store.close();
     }
 
-    /** The way back is longer than the memory; a cursor that was held all along it left no memory to write with. */
+    /** The way back is longer than the memory, and than what one batch may have. */
     @Test
     void aLongWayBackTakesNoMoreMemoryThanThereIs() {
         Map<String, String> small = Map.of(
