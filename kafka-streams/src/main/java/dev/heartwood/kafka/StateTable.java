@@ -2,6 +2,7 @@ package dev.heartwood.kafka;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.Cursor;
+import dev.heartwood.Durability;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
@@ -27,11 +28,13 @@ final class StateTable implements TableReader, AutoCloseable {
     /*
      * Shared field        read                  written               guarded by
      * committed           volatile              volatile              the table's lock
+     * lasting             volatile              volatile              the table's lock
      * committedReader     volatile              volatile              the table's lock
      * open                volatile              volatile              the table's lock
      * writtenBytes        volatile              volatile              the table's lock
      * streamTime          volatile              volatile              the table's lock
      * ownEntries          volatile              volatile              the table's lock
+     * sinceLastingBytes   -                     -                     the table's lock
      * ahead               -                     -                     the table's lock
      * committedHere       -                     -                     the table's lock
      * position            -                     -                     its own monitor, as Kafka Streams does
@@ -39,6 +42,9 @@ final class StateTable implements TableReader, AutoCloseable {
      * Lock order: the table's lock, then the position's monitor or an iterator's lock.
      */
     private static final Logger LOG = LoggerFactory.getLogger(StateTable.class);
+
+    /** What is written between two commits that a loss of power cannot take back, at most, where commits come all the time. */
+    private static final long LASTING_BYTES = 4 << 20;
 
     private final String name;
     private final KeyValueStore store;
@@ -50,12 +56,16 @@ final class StateTable implements TableReader, AutoCloseable {
     private final Position position;
     private final Set<TableIterator<?>> iterators = ConcurrentHashMap.newKeySet();
     private volatile CommitState committed;
+    /** The last commit that a loss of power cannot take back: what it needs stays. */
+    private volatile CommitState lasting;
+
     private volatile CommittedReader committedReader;
     private volatile boolean open = true;
     private volatile long writtenBytes;
     private volatile long streamTime;
     private volatile long ownEntries;
     private final long foundUpTo;
+    private long sinceLastingBytes;
     private boolean ahead;
     /** Whether the last commit since the table was opened stands for what was found in it. */
     private boolean committedHere;
@@ -63,6 +73,7 @@ final class StateTable implements TableReader, AutoCloseable {
     /**
      * What {@link TableOpener} found and made.
      *
+     * @param committed the last commit, which a loss of power cannot take back
      * @param foundUpTo no data that was found has a timestamp after this; where keys have no time, any number
      */
     record Parts(
@@ -91,7 +102,7 @@ final class StateTable implements TableReader, AutoCloseable {
         position = committed.position().copy();
         undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), parts.shape(), committed) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
-        filter.committed(committed.epoch());
+        lasts(committed);
         if (mode.snapshots()) {
             committedReader = new CommittedReader(this, store.snapshot());
         }
@@ -127,9 +138,9 @@ final class StateTable implements TableReader, AutoCloseable {
         }
     }
 
-    /** Records with timestamps before this may be dropped, also where the last commit has them. */
+    /** Records with timestamps before this may be dropped, also where a commit has them that may be gone back to. */
     long expirableBefore(long retentionMillis) {
-        long time = mode.undoes() ? committed.streamTime() : streamTime;
+        long time = mode.undoes() ? lasting.streamTime() : streamTime;
         return time < 0 ? Long.MIN_VALUE : time - retentionMillis;
     }
 
@@ -226,6 +237,7 @@ final class StateTable implements TableReader, AutoCloseable {
             CommitState before = committed;
             CommitState next = new CommitState(before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy());
             committed = next;
+            sinceLastingBytes += writtenBytes;
             try {
                 bulk.commit(this::commitRecord);
             } catch (RuntimeException e) {
@@ -234,7 +246,6 @@ final class StateTable implements TableReader, AutoCloseable {
             }
             writtenBytes = 0;
             committedHere = standsForData(offsets);
-            filter.committed(next.epoch());
             if (undo != null) {
                 undo.begin(next);
             }
@@ -254,9 +265,23 @@ final class StateTable implements TableReader, AutoCloseable {
         return offsets.isEmpty() || offsets.values().stream().anyMatch(offset -> offset != null && offset >= 0);
     }
 
+    /**
+     * Writes the last commit. Where writes are undone it is synced, each time or now and then, and only by a commit that was does
+     * the table drop what an older one needs: what is dropped may be away for good while the log that says why is not on the device yet.
+     */
     private void commitRecord() {
-        store.put(TableKeys.COMMIT, committed.encoded());
+        boolean isSynced = mode.undoes() && (!mode.snapshots() || sinceLastingBytes >= LASTING_BYTES);
+        store.put(TableKeys.COMMIT, committed.encoded(), isSynced ? Durability.SYNC : Durability.BUFFERED);
         ownEntries++;
+        if (isSynced) {
+            lasts(committed);
+        }
+    }
+
+    private void lasts(CommitState commit) {
+        lasting = commit;
+        sinceLastingBytes = 0;
+        filter.committed(commit.epoch());
     }
 
     private void markAhead() {

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Lets merges drop what nobody needs any more: undo records of epochs before the last commit, and data that the table's kind calls
+ * Lets merges drop what nobody needs any more: undo records of epochs before a commit that lasts, and data that the table's kind calls
  * expired. Thread-safe.
  *
  * <p>Data that the last commit has and data of segments that had nothing then expire by times of their own, which change together.
@@ -52,6 +52,7 @@ final class TableFilter implements CompactionFilter {
         return "dev.heartwood.kafka.table";
     }
 
+    /** Undo records of epochs before this are not needed any more, whatever happens. */
     void committed(long epoch) {
         committedEpoch = epoch;
     }
@@ -75,7 +76,7 @@ final class TableFilter implements CompactionFilter {
         return expiry.isExpired(key, value, isNew ? live.newFrom() : live.from());
     }
 
-    /** Nobody reads undo records of commits before the last one, and readers look at the time of data themselves. */
+    /** Nobody reads undo records of commits before that one, and readers look at the time of data themselves. */
     @Override
     public boolean allowsStaleReads() {
         return true;

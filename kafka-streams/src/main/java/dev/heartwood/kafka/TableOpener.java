@@ -87,6 +87,10 @@ final class TableOpener {
         TableShape found = shape(store);
         byte[] encoded = store.get(TableKeys.COMMIT);
         CommitState committed = encoded == null ? CommitState.none() : CommitState.decode(name, encoded);
+        if (encoded != null) {
+            // What this commit does not need may be dropped from now on, so a loss of power must not take it back.
+            store.sync();
+        }
         CommitMode mode = CommitMode.of(context.appConfigs());
         boolean isAhead = store.contains(TableKeys.AHEAD);
         if (isAhead && mode.undoes()) {

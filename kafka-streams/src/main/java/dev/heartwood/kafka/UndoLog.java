@@ -14,8 +14,8 @@ import java.util.Arrays;
  * <p>Time segments that had nothing at the commit need no record: the commit says which these are, and going back empties them. So what is
  * written there may be dropped at any time, as soon as it has expired.
  *
- * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage from then on
- * and go when a merge meets them. Belongs to the writer of the table.
+ * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage once that write
+ * has been synced, and go when a merge meets them. Belongs to the writer of the table.
  */
 final class UndoLog {
     private static final byte WAS_ABSENT = 0;

@@ -20,6 +20,8 @@
  *       commit, which had nothing then ({@code TableShape.firstNewSegment}). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
+ *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
+ *       away for good while a loss of power still takes later commits.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
  *       later commit that knows its offset. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
