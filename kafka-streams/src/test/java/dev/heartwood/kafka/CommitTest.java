@@ -14,6 +14,7 @@ import dev.heartwood.testkit.TestDirectory;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Bytes;
@@ -148,8 +149,8 @@ class CommitTest {
         for (int opening = 0; opening < 3; opening++) {
             // Opened as the first time, after nothing was done, and after a commit that does not know of it either.
             store = sessions();
-            assertEquals(2, count(store.findSessions(key, 0, Long.MAX_VALUE)));
-            assertEquals(1, count(store.findSessions(key, 45_000, 55_000)));
+            assertEquals(2, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
+            assertEquals(1, Counted.entries(store.findSessions(key, 45_000, 55_000)));
             if (opening == 1) {
                 store.commit(Map.of(StoreContext.CHANGELOG, 2L));
             }
@@ -171,7 +172,7 @@ class CommitTest {
         store.close();
         for (int opening = 0; opening < 2; opening++) {
             store = sessions(EXACTLY_ONCE);
-            assertEquals(2, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+            assertEquals(2, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
             store.put(new Windowed<>(key, new SessionWindow(60_000, 60_001)), new byte[] {3});
             store.close();
         }
@@ -203,21 +204,10 @@ class CommitTest {
         store.put(new Windowed<>(key, new SessionWindow(90_000, 90_001)), new byte[] {2});
         store.close();
         store = sessions(EXACTLY_ONCE);
-        assertEquals(1, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+        assertEquals(1, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
         assertEquals(1, store.table().firstNewSegment(), "a commit of nothing new says it");
         store.close();
-    }
-
-    private static int count(KeyValueIterator<?, ?> iterator) {
-        try (iterator) {
-            int found = 0;
-            while (iterator.hasNext()) {
-                iterator.next();
-                found++;
-            }
-            return found;
-        }
     }
 
     private HeartwoodSessionStore sessions() {
@@ -232,17 +222,24 @@ class CommitTest {
     /** Writes of at-least-once processing after its last commit have no way back. */
     @Test
     void exactlyOnceDoesNotTakeOverWhatAtLeastOnceLeftUncommitted() {
-        HeartwoodKeyValueStore store = open(Map.of());
-        put(store, "k", "v");
-        store.close();
+        atLeastOnce(store -> put(store, "k", "v"));
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
         assertEquals(0, SharedEnvironment.openCount(), "nothing stays open");
-        open(Map.of()).close();
+        atLeastOnce(store -> {});
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE), "nothing was committed meanwhile");
-        store = open(Map.of());
-        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        atLeastOnce(store -> store.commit(Map.of(StoreContext.CHANGELOG, 1L)));
+        assertTakenOver();
+    }
+
+    /** One life under at-least-once. */
+    private void atLeastOnce(Consumer<HeartwoodKeyValueStore> life) {
+        HeartwoodKeyValueStore store = open(Map.of());
+        life.accept(store);
         store.close();
-        store = open(EXACTLY_ONCE);
+    }
+
+    private void assertTakenOver() {
+        HeartwoodKeyValueStore store = open(EXACTLY_ONCE);
         assertEquals("v", get(store, "k"));
         store.close();
     }
@@ -250,31 +247,21 @@ class CommitTest {
     /** Kafka Streams commits that it knows no offset when a store has nothing to restore; that covers nothing that was found. */
     @Test
     void aCommitOfAnUnknownOffsetDoesNotCoverWhatAtLeastOnceLeft() {
-        HeartwoodKeyValueStore store = open(Map.of());
-        put(store, "k", "v");
-        store.close();
-        store = open(Map.of());
-        store.commit(Map.of(StoreContext.CHANGELOG, -4L));
-        store.close();
+        atLeastOnce(store -> put(store, "k", "v"));
+        atLeastOnce(store -> store.commit(Map.of(StoreContext.CHANGELOG, -4L)));
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
-        store = open(Map.of());
-        store.commit(Map.of(StoreContext.CHANGELOG, 0L));
-        store.close();
-        store = open(EXACTLY_ONCE);
-        assertEquals("v", get(store, "k"));
-        store.close();
+        atLeastOnce(store -> store.commit(Map.of(StoreContext.CHANGELOG, 0L)));
+        assertTakenOver();
     }
 
     /** A store without a changelog never has an offset, and nothing could restore it. */
     @Test
     void aCommitWithoutOffsetsCoversAStoreThatHasNoChangelog() {
-        HeartwoodKeyValueStore store = open(Map.of());
-        put(store, "k", "v");
-        store.commit(Map.of());
-        store.close();
-        store = open(EXACTLY_ONCE);
-        assertEquals("v", get(store, "k"));
-        store.close();
+        atLeastOnce(store -> {
+            put(store, "k", "v");
+            store.commit(Map.of());
+        });
+        assertTakenOver();
     }
 
     @Test
