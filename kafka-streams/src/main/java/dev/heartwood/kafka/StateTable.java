@@ -34,6 +34,8 @@ final class StateTable implements TableReader, AutoCloseable {
      * writtenBytes        volatile              volatile              the table's lock
      * streamTime          volatile              volatile              the table's lock
      * ownEntries          volatile              volatile              the table's lock
+     * undoEntries         volatile              volatile              the table's lock
+     * hasCommit           -                     -                     the table's lock
      * sinceLastingBytes   -                     -                     the table's lock
      * ahead               -                     -                     the table's lock
      * committedHere       -                     -                     the table's lock
@@ -63,7 +65,11 @@ final class StateTable implements TableReader, AutoCloseable {
     private volatile boolean open = true;
     private volatile long writtenBytes;
     private volatile long streamTime;
+    /** Entries of the table's own, apart from undo records; and undo records of this commit. What is overwritten or of before is not counted. */
     private volatile long ownEntries;
+
+    private volatile long undoEntries;
+    private boolean hasCommit;
     private final long foundUpTo;
     private long sinceLastingBytes;
     private boolean ahead;
@@ -97,13 +103,15 @@ final class StateTable implements TableReader, AutoCloseable {
         afterClose = parts.afterClose();
         foundUpTo = parts.foundUpTo();
         ahead = parts.isAhead();
-        ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
+        hasCommit = committed.epoch() > 0;
+        ownEntries = 1 + (hasCommit ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
         undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), parts.shape(), committed) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
         lasts(committed);
-        if (mode.snapshots()) {
+        // Of a versioned store nobody reads what is committed, and while there is a snapshot merges drop nothing that has expired.
+        if (mode.snapshots() && parts.shape().kind() != TableKind.VERSIONED) {
             committedReader = new CommittedReader(this, store.snapshot());
         }
     }
@@ -145,11 +153,11 @@ final class StateTable implements TableReader, AutoCloseable {
     }
 
     /**
-     * The first segment of those that had nothing at the last commit, whose records may be dropped by the time of the stream, or
-     * {@link TableShape#NO_SEGMENT}: there are none, or no data has to wait for a commit.
+     * The first segment, or begin of a version, of which there was nothing at the last commit, so that records may be dropped by the time of
+     * the stream; or {@link TableShape#NOTHING_NEW}: there is none, or no data has to wait for a commit.
      */
-    long firstNewSegment() {
-        return undo == null ? TableShape.NO_SEGMENT : undo.firstNewSegment();
+    long firstNew() {
+        return undo == null ? TableShape.NOTHING_NEW : undo.firstNew();
     }
 
     /** Tells merges which data is not needed any more. */
@@ -193,7 +201,7 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             bulk.end(this::commitRecord);
             if (undo != null) {
-                ownEntries += undo.write(tableKey, value);
+                undoEntries += undo.write(tableKey, value);
             } else {
                 markAhead();
                 if (value == null) {
@@ -217,6 +225,8 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             if (undo == null) {
                 markAhead();
+            } else {
+                undo.noteAdded();
             }
             bulk.write(batch);
             writtenBytes += batch.bytes();
@@ -248,9 +258,10 @@ final class StateTable implements TableReader, AutoCloseable {
             committedHere = standsForData(offsets);
             if (undo != null) {
                 undo.begin(next);
+                undoEntries = 0;
             }
-            if (mode.snapshots()) {
-                CommittedReader old = committedReader;
+            CommittedReader old = committedReader;
+            if (old != null) {
                 committedReader = new CommittedReader(this, store.snapshot());
                 old.release();
             }
@@ -272,7 +283,10 @@ final class StateTable implements TableReader, AutoCloseable {
     private void commitRecord() {
         boolean isSynced = mode.undoes() && (!mode.snapshots() || sinceLastingBytes >= LASTING_BYTES);
         store.put(TableKeys.COMMIT, committed.encoded(), isSynced ? Durability.SYNC : Durability.BUFFERED);
-        ownEntries++;
+        if (!hasCommit) {
+            hasCommit = true;
+            ownEntries++;
+        }
         if (isSynced) {
             lasts(committed);
         }
@@ -282,6 +296,10 @@ final class StateTable implements TableReader, AutoCloseable {
         lasting = commit;
         sinceLastingBytes = 0;
         filter.committed(commit.epoch());
+        if (mode.snapshots()) {
+            // While there is a snapshot merges drop none of them.
+            store.discard(TableKeys.undoBefore(commit.epoch()));
+        }
     }
 
     private void markAhead() {
@@ -318,7 +336,7 @@ final class StateTable implements TableReader, AutoCloseable {
 
     /** About how many entries the data has; entries that were overwritten and not merged yet count. */
     long entriesEstimate() {
-        return Math.max(0, stats().entriesEstimate() - ownEntries);
+        return Math.max(0, stats().entriesEstimate() - ownEntries - undoEntries);
     }
 
     /** Waits for merges that are due. For tests. */

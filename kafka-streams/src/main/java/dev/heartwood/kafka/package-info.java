@@ -16,8 +16,8 @@
  *   <li>A commit is one write. It holds offsets, position, stream time and the epoch of undo records, so they cannot disagree.
  *   <li>Under at-least-once the data on disk is never behind the committed offsets.
  *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
- *       (records that a restore wrote on top are committed too, and are restored again), but for time segments later than all data of the
- *       commit, which had nothing then ({@code TableShape.firstNewSegment}). A table is rolled back before anybody reads it, and what
+ *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
+ *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
  *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be

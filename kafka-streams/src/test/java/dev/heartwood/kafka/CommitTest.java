@@ -29,6 +29,8 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a commit holds, and what a store opens with. */
 class CommitTest {
@@ -200,14 +202,29 @@ class CommitTest {
             raw.put(TableKeys.COMMIT, first);
         }
         store = sessions(EXACTLY_ONCE);
-        assertEquals(TableShape.NO_SEGMENT, store.table().firstNewSegment());
+        assertEquals(TableShape.NOTHING_NEW, store.table().firstNew());
         store.put(new Windowed<>(key, new SessionWindow(90_000, 90_001)), new byte[] {2});
         store.close();
         store = sessions(EXACTLY_ONCE);
         assertEquals(1, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
-        assertEquals(1, store.table().firstNewSegment(), "a commit of nothing new says it");
+        assertEquals(1, store.table().firstNew(), "a commit of nothing new says it");
         store.close();
+    }
+
+    /** Commits of that version did not know of versions that a process killed under at-least-once had left. */
+    @Test
+    void theSecondVersionOfACommitIsBelievedOnlyAboutTimeSegments() {
+        CommitState commit = new CommitState(7, 50, 60, Map.of(StoreContext.CHANGELOG, 5L), Position.emptyPosition());
+        byte[] encoded = commit.encoded();
+        assertEquals(60, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
+        encoded[0] = 2;
+        assertEquals(commit, CommitState.decode("s", TableKind.WINDOW, encoded));
+        assertEquals(CommitState.UNKNOWN, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
+        for (byte unknown : new byte[] {0, 4}) {
+            encoded[0] = unknown;
+            assertThrows(ProcessorStateException.class, () -> CommitState.decode("s", TableKind.WINDOW, encoded));
+        }
     }
 
     private HeartwoodSessionStore sessions() {
@@ -309,6 +326,46 @@ class CommitTest {
         assertEquals("second", get(committed, "k"));
         store.close();
         assertThrows(InvalidStateStoreException.class, () -> get(committed, "k"));
+    }
+
+    /** Each commit was taken from the number as if all were still there, until none was left. */
+    @ParameterizedTest
+    @CsvSource({"at_least_once, false", "exactly_once_v2, false", "exactly_once_v2, true"})
+    void commitsDoNotMakeTheNumberOfEntriesLess(String guarantee, String transactional) {
+        HeartwoodKeyValueStore store = open(Map.of(
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee,
+                CommitMode.TRANSACTIONAL_KEY, transactional,
+                HeartwoodStoreConfig.MEMTABLE_BYTES, "64k"));
+        for (int commit = 0; commit < 3_000; commit++) {
+            put(store, "key" + commit % 100, "v".repeat(200));
+            store.commit(Map.of(StoreContext.CHANGELOG, (long) commit));
+        }
+        store.table().settle();
+        long entries = store.approximateNumEntries();
+        assertTrue(entries >= 100, () -> entries + " entries of 100 keys");
+        store.close();
+        store = open(Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee));
+        assertTrue(store.approximateNumEntries() >= 100);
+        store.close();
+    }
+
+    /** What leads back to commits of before is not needed any more, and merges drop nothing while readers may ask for what is committed. */
+    @Test
+    void oldUndoRecordsOfATransactionalStoreLeaveTheDisk() {
+        HeartwoodKeyValueStore store = open(Map.of(
+                CommitMode.TRANSACTIONAL_KEY, "true", HeartwoodStoreConfig.MEMTABLE_BYTES, "64k"));
+        int keys = 2_000;
+        int commits = 100;
+        for (int commit = 0; commit < commits; commit++) {
+            for (int i = 0; i < keys; i++) {
+                put(store, "key" + i, "v".repeat(200));
+            }
+            store.commit(Map.of(StoreContext.CHANGELOG, (long) commit));
+        }
+        store.table().settle();
+        long left = store.table().stats().entriesEstimate();
+        assertTrue(left < keys * commits / 4, () -> left + " entries are left of " + keys + " keys");
+        store.close();
     }
 
     @Test
