@@ -201,6 +201,7 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             bulk.end(this::commitRecord);
             if (undo != null) {
+                lastsWhereCommitsAreRare();
                 undoEntries += undo.write(tableKey, value);
             } else {
                 markAhead();
@@ -277,17 +278,28 @@ final class StateTable implements TableReader, AutoCloseable {
     }
 
     /**
-     * Writes the last commit. Where writes are undone it is synced, each time or now and then, and only by a commit that was does
-     * the table drop what an older one needs: what is dropped may be away for good while the log that says why is not on the device yet.
+     * Writes the last commit. Where writes are undone it is synced now and then, and only by a commit that was does the table drop
+     * what an older one needs: what is dropped may be away for good while the log that says why is not on the device yet.
      */
     private void commitRecord() {
-        boolean isSynced = mode.undoes() && (!mode.snapshots() || sinceLastingBytes >= LASTING_BYTES);
+        boolean isSynced = mode.undoes() && sinceLastingBytes >= LASTING_BYTES;
         store.put(TableKeys.COMMIT, committed.encoded(), isSynced ? Durability.SYNC : Durability.BUFFERED);
         if (!hasCommit) {
             hasCommit = true;
             ownEntries++;
         }
         if (isSynced) {
+            lasts(committed);
+        }
+    }
+
+    /**
+     * Called before what is processed after a commit is written. Without transactional stores Kafka Streams commits a store that
+     * processes once, when it begins, and then not before it closes; standbys and transactional stores are committed all the time.
+     */
+    private void lastsWhereCommitsAreRare() {
+        if (!mode.snapshots() && lasting != committed) {
+            store.sync();
             lasts(committed);
         }
     }

@@ -30,9 +30,9 @@ class LostPowerTest {
     private final TestDirectory directory = new TestDirectory("power");
     private SimulatedMachine machine = new SimulatedMachine(1);
 
-    /** Who commits, how much is written from one commit to the next, and which of two commits a loss of power right after them leaves. */
+    /** Which of two commits a loss of power after them leaves. */
     enum Case {
-        /** Commits are rare, and each is synced. */
+        /** Commits are rare, and each is synced when something is processed after it. */
         EXACTLY_ONCE(false, 200, 2),
         /** Commits come all the time, and those that cover little are not synced. */
         TRANSACTIONAL(true, 200, 1),
@@ -94,8 +94,22 @@ class LostPowerTest {
         store.close();
         store = keyValues(which);
         writeAndCommit(store, which, 2);
+        store.put(key(0), which.value(3));
         settleAndLosePower(store);
         check(which, which.left);
+    }
+
+    /** As a standby does, which processes nothing: its commits come all the time too. */
+    @Test
+    void theWayBackStaysWhileNothingIsProcessedAfterTheNextCommit() {
+        Case which = Case.EXACTLY_ONCE;
+        HeartwoodKeyValueStore store = keyValues(which);
+        writeAndCommit(store, which, 1);
+        store.close();
+        store = keyValues(which);
+        writeAndCommit(store, which, 2);
+        settleAndLosePower(store);
+        check(which, 1);
     }
 
     private HeartwoodKeyValueStore keyValues(Case which) {
@@ -200,6 +214,7 @@ class LostPowerTest {
                 try {
                     lives.check(opened.store());
                     lives.live(opened);
+                    lives.processMore(opened);
                     lived = lived.crash(CrashKind.POWER_LOSS, fate);
                 } finally {
                     opened.store().close();

@@ -82,6 +82,7 @@ class RolledBackVersionsTest {
                 try {
                     check(committed, store, random);
                     committed = live(context, store, committed, random);
+                    store.put(KEY, new byte[1], 1_000_000_000); // no commit follows, by which the last one is there for good
                     if (end != End.CLOSE) {
                         machine = machine.crash(CrashKind.valueOf(end.name()), random);
                     }

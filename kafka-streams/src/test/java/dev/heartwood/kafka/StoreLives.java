@@ -202,6 +202,11 @@ final class StoreLives {
         now = Math.max(BEGIN, committedTime) + random.nextLong(SEGMENT_MILLIS);
     }
 
+    /** Writes a record that no commit follows, by which the last commit is there for good. */
+    void processMore(Opened opened) {
+        kind.put(opened.store(), new Entry(Bytes.wrap("key0".getBytes()), 2 * now), new byte[1]);
+    }
+
     private static StateTable table(StateStore store) {
         return ((TableStore) store).table();
     }
