@@ -19,7 +19,7 @@ import org.apache.kafka.streams.state.internals.PositionSerde;
  *
  * @param epoch the number of the commit; undo records carry the epoch of the commit they lead back to
  * @param streamTime the largest timestamp seen, or -1
- * @param dataUpTo no data of the commit has a timestamp after this, if the table has time segments; {@link #UNKNOWN} when that is not known
+ * @param dataUpTo no data of the commit has a timestamp after this, if its keys have times; {@link #UNKNOWN} when that is not known
  * @param offsets the changelog offsets that the data stands for
  * @param position the position of the input that the data stands for; not shared
  */
@@ -28,7 +28,9 @@ record CommitState(
     /** The {@link #dataUpTo} of a commit that does not say how late its data is. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
-    private static final byte VERSION = 2;
+    private static final byte VERSION = 3;
+    /** Did not know of the data of a versioned store that a killed process had left. */
+    private static final byte VERSION_OF_SEGMENTS = 2;
     private static final byte VERSION_WITHOUT_DATA_UP_TO = 1;
 
     /** The state of a table that was never committed. */
@@ -79,16 +81,19 @@ record CommitState(
         return bytes.toByteArray();
     }
 
-    static CommitState decode(String storeName, byte[] encoded) {
+    static CommitState decode(String storeName, TableKind kind, byte[] encoded) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(encoded))) {
             byte version = in.readByte();
-            if (version != VERSION && version != VERSION_WITHOUT_DATA_UP_TO) {
+            if (version < VERSION_WITHOUT_DATA_UP_TO || version > VERSION) {
                 throw new ProcessorStateException("The last commit of store " + storeName + " has version " + version
                         + ", which this version of Heartwood does not know");
             }
             long epoch = in.readLong();
             long streamTime = in.readLong();
             long dataUpTo = version == VERSION_WITHOUT_DATA_UP_TO ? UNKNOWN : in.readLong();
+            if (version == VERSION_OF_SEGMENTS && kind == TableKind.VERSIONED) {
+                dataUpTo = UNKNOWN;
+            }
             int count = in.readInt();
             Map<TopicPartition, Long> offsets = new HashMap<>();
             for (int i = 0; i < count; i++) {

@@ -56,7 +56,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
         table.observe(timestamp);
         long validTo = insert(key.get(), value, timestamp, table::put);
         updatePosition();
-        table.keepLive(TableFilter.Live.from(table.expirableBefore(retentionMillis)));
+        dropExpired(table);
         return validTo == VersionKeys.UNDEFINED ? PUT_RETURN_CODE_VALID_TO_UNDEFINED : validTo;
     }
 
@@ -110,7 +110,16 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
             // The next record may be of the same key, and looks for this one in the table.
             batch.write();
         }
-        table.keepLive(TableFilter.Live.from(table.expirableBefore(retentionMillis)));
+        dropExpired(table);
+    }
+
+    /**
+     * Lets merges drop what has expired. What the last commit has waits for the next one where a way back may lead to it; versions that begin
+     * later do not wait.
+     */
+    private void dropExpired(StateTable table) {
+        table.keepLive(new TableFilter.Live(
+                table.expirableBefore(retentionMillis), table.firstNew(), table.streamTime() - retentionMillis));
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.heartwood.kafka;
 
 import dev.heartwood.Cursor;
-import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.WriteBatch;
 import java.util.Arrays;
@@ -15,8 +14,6 @@ import java.util.Arrays;
  * lies there already stays. Meanwhile the table's shape says that its data lies in segments of more than one length.
  */
 final class SegmentMove {
-    private static final long BATCH_BYTES = 256 << 10;
-
     private final KeyValueStore store;
     private final SegmentKeys keys;
     private final TableShape to;
@@ -30,34 +27,15 @@ final class SegmentMove {
     /** Moves what does not lie where it belongs. */
     void run() {
         store.put(TableKeys.SHAPE, to.mixed().encoded());
-        byte[] from = TableKeys.ALL_DATA.from();
-        try (WriteBatch batch = store.newBatch()) {
-            while (from != null) {
-                batch.clear();
-                from = gather(KeyRange.between(from, TableKeys.ALL_DATA.to()), batch);
-                if (batch.count() > 0) {
-                    store.write(batch);
-                }
-            }
-        }
+        new RangeRewrite(store, TableKeys.ALL_DATA, this::move).run();
         store.put(TableKeys.SHAPE, to.encoded());
     }
 
-    /** Fills a batch with the moves of some entries; returns where to go on, or null. The cursor is closed before the batch is written. */
-    private byte[] gather(KeyRange range, WriteBatch batch) {
-        try (Cursor cursor = store.cursor(range)) {
-            while (cursor.next()) {
-                byte[] key = cursor.key();
-                byte[] wanted = keys.tableKey(SegmentKeys.storeKey(key), to.segmentMillis());
-                if (!Arrays.equals(key, wanted)) {
-                    batch.put(wanted, cursor.value());
-                    batch.delete(key);
-                    if (batch.bytes() >= BATCH_BYTES) {
-                        return TableKeys.after(key);
-                    }
-                }
-            }
+    private void move(byte[] key, Cursor entry, WriteBatch batch) {
+        byte[] wanted = keys.tableKey(SegmentKeys.storeKey(key), to.segmentMillis());
+        if (!Arrays.equals(key, wanted)) {
+            batch.put(wanted, entry.value());
+            batch.delete(key);
         }
-        return null;
     }
 }

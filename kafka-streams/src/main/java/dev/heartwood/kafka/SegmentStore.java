@@ -77,7 +77,7 @@ abstract class SegmentStore extends TableStore {
         if (segment <= droppedSegment && newSegment <= droppedNewSegment) {
             return;
         }
-        long firstNew = table.firstNewSegment();
+        long firstNew = table.firstNew();
         long millis = shape().segmentMillis();
         table.keepLive(new TableFilter.Live(segment * millis, firstNew, newSegment * millis));
         if (segment > droppedSegment) {

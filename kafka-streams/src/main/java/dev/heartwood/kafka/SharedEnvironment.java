@@ -29,20 +29,26 @@ final class SharedEnvironment {
     private UndoneKeys undoneKeys;
     private int stores;
 
-    private SharedEnvironment(Object instance, HeartwoodStoreConfig config) {
+    private SharedEnvironment(Object instance, HeartwoodStoreConfig config, Environment environment) {
         this.instance = instance;
         this.undoneKeysBytes = config.environment().memory().bytes() / UNDONE_KEYS_SHARE;
-        this.environment = Heartwood.openEnvironment(config.environment());
+        this.environment = environment;
+    }
+
+    /** Makes an environment that of an instance that has none; it is closed with the last store. */
+    static void share(Object instance, HeartwoodStoreConfig config, Environment environment) {
+        synchronized (OPEN) {
+            OPEN.put(instance, new SharedEnvironment(instance, config, environment));
+        }
     }
 
     /** The environment of {@code instance}, made when it has none, held until {@link #release}. */
     static SharedEnvironment acquire(Object instance, HeartwoodStoreConfig config) {
         synchronized (OPEN) {
-            SharedEnvironment shared = OPEN.get(instance);
-            if (shared == null) {
-                shared = new SharedEnvironment(instance, config);
-                OPEN.put(instance, shared);
+            if (!OPEN.containsKey(instance)) {
+                share(instance, config, Heartwood.openEnvironment(config.environment()));
             }
+            SharedEnvironment shared = OPEN.get(instance);
             shared.stores++;
             return shared;
         }

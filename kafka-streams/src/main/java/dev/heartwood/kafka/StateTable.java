@@ -2,6 +2,7 @@ package dev.heartwood.kafka;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.Cursor;
+import dev.heartwood.Durability;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
@@ -27,11 +28,15 @@ final class StateTable implements TableReader, AutoCloseable {
     /*
      * Shared field        read                  written               guarded by
      * committed           volatile              volatile              the table's lock
+     * lasting             volatile              volatile              the table's lock
      * committedReader     volatile              volatile              the table's lock
      * open                volatile              volatile              the table's lock
      * writtenBytes        volatile              volatile              the table's lock
      * streamTime          volatile              volatile              the table's lock
      * ownEntries          volatile              volatile              the table's lock
+     * undoEntries         volatile              volatile              the table's lock
+     * hasCommit           -                     -                     the table's lock
+     * sinceLastingBytes   -                     -                     the table's lock
      * ahead               -                     -                     the table's lock
      * committedHere       -                     -                     the table's lock
      * position            -                     -                     its own monitor, as Kafka Streams does
@@ -39,6 +44,9 @@ final class StateTable implements TableReader, AutoCloseable {
      * Lock order: the table's lock, then the position's monitor or an iterator's lock.
      */
     private static final Logger LOG = LoggerFactory.getLogger(StateTable.class);
+
+    /** What is written between two commits that a loss of power cannot take back, at most, where commits come all the time. */
+    private static final long LASTING_BYTES = 4 << 20;
 
     private final String name;
     private final KeyValueStore store;
@@ -50,12 +58,20 @@ final class StateTable implements TableReader, AutoCloseable {
     private final Position position;
     private final Set<TableIterator<?>> iterators = ConcurrentHashMap.newKeySet();
     private volatile CommitState committed;
+    /** The last commit that a loss of power cannot take back: what it needs stays. */
+    private volatile CommitState lasting;
+
     private volatile CommittedReader committedReader;
     private volatile boolean open = true;
     private volatile long writtenBytes;
     private volatile long streamTime;
+    /** Entries of the table's own, apart from undo records; and undo records of this commit. What is overwritten or of before is not counted. */
     private volatile long ownEntries;
+
+    private volatile long undoEntries;
+    private boolean hasCommit;
     private final long foundUpTo;
+    private long sinceLastingBytes;
     private boolean ahead;
     /** Whether the last commit since the table was opened stands for what was found in it. */
     private boolean committedHere;
@@ -63,6 +79,7 @@ final class StateTable implements TableReader, AutoCloseable {
     /**
      * What {@link TableOpener} found and made.
      *
+     * @param committed the last commit, which a loss of power cannot take back
      * @param foundUpTo no data that was found has a timestamp after this; where keys have no time, any number
      */
     record Parts(
@@ -86,13 +103,15 @@ final class StateTable implements TableReader, AutoCloseable {
         afterClose = parts.afterClose();
         foundUpTo = parts.foundUpTo();
         ahead = parts.isAhead();
-        ownEntries = 1 + (committed.epoch() > 0 ? 1 : 0) + (ahead ? 1 : 0);
+        hasCommit = committed.epoch() > 0;
+        ownEntries = 1 + (hasCommit ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
         position = committed.position().copy();
         undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), parts.shape(), committed) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
-        filter.committed(committed.epoch());
-        if (mode.snapshots()) {
+        lasts(committed);
+        // Of a versioned store nobody reads what is committed, and while there is a snapshot merges drop nothing that has expired.
+        if (mode.snapshots() && parts.shape().kind() != TableKind.VERSIONED) {
             committedReader = new CommittedReader(this, store.snapshot());
         }
     }
@@ -127,18 +146,18 @@ final class StateTable implements TableReader, AutoCloseable {
         }
     }
 
-    /** Records with timestamps before this may be dropped, also where the last commit has them. */
+    /** Records with timestamps before this may be dropped, also where a commit has them that may be gone back to. */
     long expirableBefore(long retentionMillis) {
-        long time = mode.undoes() ? committed.streamTime() : streamTime;
+        long time = mode.undoes() ? lasting.streamTime() : streamTime;
         return time < 0 ? Long.MIN_VALUE : time - retentionMillis;
     }
 
     /**
-     * The first segment of those that had nothing at the last commit, whose records may be dropped by the time of the stream, or
-     * {@link TableShape#NO_SEGMENT}: there are none, or no data has to wait for a commit.
+     * The first segment, or begin of a version, of which there was nothing at the last commit, so that records may be dropped by the time of
+     * the stream; or {@link TableShape#NOTHING_NEW}: there is none, or no data has to wait for a commit.
      */
-    long firstNewSegment() {
-        return undo == null ? TableShape.NO_SEGMENT : undo.firstNewSegment();
+    long firstNew() {
+        return undo == null ? TableShape.NOTHING_NEW : undo.firstNew();
     }
 
     /** Tells merges which data is not needed any more. */
@@ -182,7 +201,8 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             bulk.end(this::commitRecord);
             if (undo != null) {
-                ownEntries += undo.write(tableKey, value);
+                lastsWhereCommitsAreRare();
+                undoEntries += undo.write(tableKey, value);
             } else {
                 markAhead();
                 if (value == null) {
@@ -206,6 +226,8 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             if (undo == null) {
                 markAhead();
+            } else {
+                undo.noteAdded();
             }
             bulk.write(batch);
             writtenBytes += batch.bytes();
@@ -226,6 +248,7 @@ final class StateTable implements TableReader, AutoCloseable {
             CommitState before = committed;
             CommitState next = new CommitState(before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy());
             committed = next;
+            sinceLastingBytes += writtenBytes;
             try {
                 bulk.commit(this::commitRecord);
             } catch (RuntimeException e) {
@@ -234,12 +257,12 @@ final class StateTable implements TableReader, AutoCloseable {
             }
             writtenBytes = 0;
             committedHere = standsForData(offsets);
-            filter.committed(next.epoch());
             if (undo != null) {
                 undo.begin(next);
+                undoEntries = 0;
             }
-            if (mode.snapshots()) {
-                CommittedReader old = committedReader;
+            CommittedReader old = committedReader;
+            if (old != null) {
                 committedReader = new CommittedReader(this, store.snapshot());
                 old.release();
             }
@@ -254,9 +277,41 @@ final class StateTable implements TableReader, AutoCloseable {
         return offsets.isEmpty() || offsets.values().stream().anyMatch(offset -> offset != null && offset >= 0);
     }
 
+    /**
+     * Writes the last commit. Where writes are undone it is synced now and then, and only by a commit that was does the table drop
+     * what an older one needs: what is dropped may be away for good while the log that says why is not on the device yet.
+     */
     private void commitRecord() {
-        store.put(TableKeys.COMMIT, committed.encoded());
-        ownEntries++;
+        boolean isSynced = mode.undoes() && sinceLastingBytes >= LASTING_BYTES;
+        store.put(TableKeys.COMMIT, committed.encoded(), isSynced ? Durability.SYNC : Durability.BUFFERED);
+        if (!hasCommit) {
+            hasCommit = true;
+            ownEntries++;
+        }
+        if (isSynced) {
+            lasts(committed);
+        }
+    }
+
+    /**
+     * Called before what is processed after a commit is written. Without transactional stores Kafka Streams commits a store that
+     * processes once, when it begins, and then not before it closes; standbys and transactional stores are committed all the time.
+     */
+    private void lastsWhereCommitsAreRare() {
+        if (!mode.snapshots() && lasting != committed) {
+            store.sync();
+            lasts(committed);
+        }
+    }
+
+    private void lasts(CommitState commit) {
+        lasting = commit;
+        sinceLastingBytes = 0;
+        filter.committed(commit.epoch());
+        if (mode.snapshots()) {
+            // While there is a snapshot merges drop none of them.
+            store.discard(TableKeys.undoBefore(commit.epoch()));
+        }
     }
 
     private void markAhead() {
@@ -293,7 +348,7 @@ final class StateTable implements TableReader, AutoCloseable {
 
     /** About how many entries the data has; entries that were overwritten and not merged yet count. */
     long entriesEstimate() {
-        return Math.max(0, stats().entriesEstimate() - ownEntries);
+        return Math.max(0, stats().entriesEstimate() - ownEntries - undoEntries);
     }
 
     /** Waits for merges that are due. For tests. */

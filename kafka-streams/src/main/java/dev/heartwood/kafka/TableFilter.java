@@ -6,10 +6,10 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Lets merges drop what nobody needs any more: undo records of epochs before the last commit, and data that the table's kind calls
+ * Lets merges drop what nobody needs any more: undo records of epochs before a commit that lasts, and data that the table's kind calls
  * expired. Thread-safe.
  *
- * <p>Data that the last commit has and data of segments that had nothing then expire by times of their own, which change together.
+ * <p>Data that the last commit has and data of times that had nothing then expire by times of their own, which change together.
  */
 final class TableFilter implements CompactionFilter {
     /** Decides about one entry of the data, key with its key space and value, by the time from which records are live. */
@@ -25,25 +25,27 @@ final class TableFilter implements CompactionFilter {
      * What is live.
      *
      * @param from data of before this time is not needed any more
-     * @param firstNewSegment the first segment with another time, or {@link TableShape#NO_SEGMENT}
-     * @param newFrom the time for that segment and those after it
+     * @param firstNew the first segment, or begin of a version, with another time, or {@link TableShape#NOTHING_NEW}
+     * @param newFrom the time for that one and those after it
      */
-    record Live(long from, long firstNewSegment, long newFrom) {
+    record Live(long from, long firstNew, long newFrom) {
         /** One time for all data. */
         static Live from(long timestamp) {
-            return new Live(timestamp, TableShape.NO_SEGMENT, timestamp);
+            return new Live(timestamp, TableShape.NOTHING_NEW, timestamp);
         }
     }
 
     private static final ValueLayout.OfLong BIG_ENDIAN = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
+    private final TableKind kind;
     private final Expiry expiry;
 
     // Both written by the writer of the table and read by merges; a value that is behind drops less.
     private volatile long committedEpoch;
     private volatile Live live = Live.from(Long.MIN_VALUE);
 
-    TableFilter(Expiry expiry) {
+    TableFilter(TableKind kind, Expiry expiry) {
+        this.kind = kind;
         this.expiry = expiry;
     }
 
@@ -52,6 +54,7 @@ final class TableFilter implements CompactionFilter {
         return "dev.heartwood.kafka.table";
     }
 
+    /** Undo records of epochs before this are not needed any more, whatever happens. */
     void committed(long epoch) {
         committedEpoch = epoch;
     }
@@ -71,11 +74,12 @@ final class TableFilter implements CompactionFilter {
     }
 
     private boolean isExpired(MemorySegment key, MemorySegment value, Live live) {
-        boolean isNew = live.firstNewSegment() != TableShape.NO_SEGMENT && longAt(key, 1) >= live.firstNewSegment();
+        boolean isNew = live.firstNew() != TableShape.NOTHING_NEW
+                && longAt(key, kind.timeOffset((int) key.byteSize())) >= live.firstNew();
         return expiry.isExpired(key, value, isNew ? live.newFrom() : live.from());
     }
 
-    /** Nobody reads undo records of commits before the last one, and readers look at the time of data themselves. */
+    /** Nobody reads undo records of commits before that one, and readers look at the time of data themselves. */
     @Override
     public boolean allowsStaleReads() {
         return true;

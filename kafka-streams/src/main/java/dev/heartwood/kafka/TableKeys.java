@@ -12,6 +12,7 @@ import java.util.Arrays;
  *   0  'S'                     the table's shape
  *   0  'C'                     the last commit
  *   0  'D'                     present while writes may be ahead of the last commit with no way back
+ *   0  'N'                     an epoch: versions may have been added after its commit that going back has to look for
  *   1  key                     the data
  *   2  epoch (8)  table key    what the table key had at the commit before: a way back
  * </pre>
@@ -27,6 +28,7 @@ final class TableKeys {
     static final byte[] SHAPE = meta("S");
     static final byte[] COMMIT = meta("C");
     static final byte[] AHEAD = meta("D");
+    static final byte[] ADDED = meta("N");
 
     /** All of the data. */
     static final KeyRange ALL_DATA = KeyRange.between(new byte[] {DATA}, new byte[] {UNDO});
@@ -53,6 +55,11 @@ final class TableKeys {
 
     static byte[] undoPrefix(long epoch) {
         return ByteBuffer.allocate(UNDO_PREFIX_BYTES).put(UNDO).putLong(epoch).array();
+    }
+
+    /** The undo records of all epochs before one. */
+    static KeyRange undoBefore(long epoch) {
+        return KeyRange.between(new byte[] {UNDO}, undoPrefix(epoch));
     }
 
     static byte[] undo(long epoch, byte[] tableKey) {

@@ -31,7 +31,7 @@ final class TableOpener {
         this.context = context;
         this.name = name;
         this.shape = shape;
-        this.filter = new TableFilter(expiry);
+        this.filter = new TableFilter(shape.kind(), expiry);
     }
 
     /** Where the store lies in a task's directory. */
@@ -86,7 +86,11 @@ final class TableOpener {
     private StateTable open(KeyValueStore store, SharedEnvironment shared) {
         TableShape found = shape(store);
         byte[] encoded = store.get(TableKeys.COMMIT);
-        CommitState committed = encoded == null ? CommitState.none() : CommitState.decode(name, encoded);
+        CommitState committed = encoded == null ? CommitState.none() : CommitState.decode(name, shape.kind(), encoded);
+        if (encoded != null) {
+            // What this commit does not need may be dropped from now on, so a loss of power must not take it back.
+            store.sync();
+        }
         CommitMode mode = CommitMode.of(context.appConfigs());
         boolean isAhead = store.contains(TableKeys.AHEAD);
         if (isAhead && mode.undoes()) {
@@ -95,14 +99,14 @@ final class TableOpener {
                     new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
                             + " last commit, which exactly-once processing must not see"));
         }
-        rollBack(store, committed, isAhead ? TableShape.NO_SEGMENT : found.firstNewSegment(committed));
+        rollBack(store, committed, isAhead ? TableShape.NOTHING_NEW : found.firstNew(committed));
         if (found.segmentMillis() != shape.segmentMillis()) {
             LOG.info("Store {} is moved to time segments of {} ms, which its retention asks for now", name, shape.segmentMillis());
             new SegmentMove(store, shape).run();
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store), shared::undoneKeys, closed -> {
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), shared::undoneKeys, closed -> {
             metrics.remove();
             shared.release();
         }));
@@ -110,17 +114,26 @@ final class TableOpener {
         return table;
     }
 
-    private void rollBack(KeyValueStore store, CommitState committed, long firstNewSegment) {
+    private void rollBack(KeyValueStore store, CommitState committed, long firstNew) {
         long undone = UndoLog.rollBack(store, committed.epoch());
-        boolean removed = firstNewSegment != TableShape.NO_SEGMENT && UndoLog.removeFrom(store, firstNewSegment);
+        boolean removed = firstNew != TableShape.NOTHING_NEW && remove(store, committed, firstNew);
         if (undone > 0 || removed) {
             LOG.info("Store {} went back to its last commit: {} keys were changed after it{}",
-                    name, undone, removed ? ", and later time segments filled" : "");
+                    name, undone, removed ? ", and later data was added" : "");
         }
     }
 
-    /** The end of the last time segment that has data: what a killed process wrote may be later than the last commit knows. */
-    private long dataUpTo(KeyValueStore store) {
+    private boolean remove(KeyValueStore store, CommitState committed, long firstNew) {
+        return shape.kind() == TableKind.VERSIONED
+                ? UndoLog.removeAdded(store, committed.epoch(), firstNew)
+                : UndoLog.removeFrom(store, firstNew);
+    }
+
+    /** No data is later than this: what a killed process wrote may be later than the last commit knows. */
+    private long dataUpTo(KeyValueStore store, CommitState committed, boolean isAhead, CommitMode mode) {
+        if (shape.kind() == TableKind.VERSIONED) {
+            return versionsUpTo(store, isAhead ? CommitState.UNKNOWN : committed.dataUpTo(), mode);
+        }
         long millis = shape.segmentMillis();
         if (millis == 0) {
             return -1;
@@ -129,6 +142,20 @@ final class TableOpener {
             long last = data.last() ? SegmentKeys.segment(data.key()) : -1;
             return last < Long.MAX_VALUE / millis ? (last + 1) * millis - 1 : Long.MAX_VALUE;
         }
+    }
+
+    /** When the latest version begins; looked for, if it is not known, where writes are undone. */
+    private static long versionsUpTo(KeyValueStore store, long known, CommitMode mode) {
+        if (known != CommitState.UNKNOWN || !mode.undoes()) {
+            return known;
+        }
+        long latest = -1;
+        try (Cursor data = store.cursor(TableKeys.ALL_DATA)) {
+            while (data.next()) {
+                latest = Math.max(latest, TableKind.VERSIONED.time(data.key()));
+            }
+        }
+        return latest;
     }
 
     private TableShape shape(KeyValueStore store) {

@@ -12,8 +12,8 @@ import org.apache.kafka.streams.errors.ProcessorStateException;
  * @param segmentMillis the length of a time segment in its keys; 0 when there is none, {@link #MIXED} while data is moved from one to another
  */
 record TableShape(TableKind kind, ValueFormat format, long segmentMillis) {
-    /** The number of a segment that there is not. */
-    static final long NO_SEGMENT = Long.MAX_VALUE;
+    /** The number of time of data that there is not. */
+    static final long NOTHING_NEW = Long.MAX_VALUE;
 
     private static final long MIXED = -1;
     private static final String VERSION = "v1";
@@ -29,12 +29,17 @@ record TableShape(TableKind kind, ValueFormat format, long segmentMillis) {
     }
 
     /**
-     * The first segment of those in which there was nothing yet at a commit, or {@link #NO_SEGMENT}: the table has none, the
-     * commit does not say how late its data was, or data is being moved, which all is of the commit.
+     * The first {@linkplain TableKind#timeOffset number of time} of which there was nothing yet at a commit, or {@link #NOTHING_NEW}: keys have
+     * none, the commit does not say how late its data was, or data is being moved, which all is of the commit.
      */
-    long firstNewSegment(CommitState commit) {
-        boolean isKnown = segmentMillis > 0 && commit.dataUpTo() != CommitState.UNKNOWN;
-        return isKnown ? Math.floorDiv(commit.dataUpTo(), segmentMillis) + 1 : NO_SEGMENT;
+    long firstNew(CommitState commit) {
+        if (commit.dataUpTo() == CommitState.UNKNOWN) {
+            return NOTHING_NEW;
+        }
+        if (kind == TableKind.VERSIONED) {
+            return commit.dataUpTo() + 1;
+        }
+        return segmentMillis > 0 ? Math.floorDiv(commit.dataUpTo(), segmentMillis) + 1 : NOTHING_NEW;
     }
 
     /**

@@ -12,22 +12,23 @@ import java.util.Arrays;
  * lead from the data as it is to the data as it was committed.
  *
  * <p>Time segments that had nothing at the commit need no record: the commit says which these are, and going back empties them. So what is
- * written there may be dropped at any time, as soon as it has expired.
+ * written there may be dropped at any time, as soon as it has expired. Nor do versions that begin later than all of the commit; they lie
+ * among the others, so going back looks through the table for them if there may be any.
  *
- * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage from then on
- * and go when a merge meets them. Belongs to the writer of the table.
+ * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage once that write
+ * has been synced, and go when a merge meets them. Belongs to the writer of the table.
  */
 final class UndoLog {
     private static final byte WAS_ABSENT = 0;
     private static final byte WAS_PRESENT = 1;
-    private static final long ROLLBACK_BATCH_BYTES = 256 << 10;
 
     private final KeyValueStore store;
     private final UndoneKeys undone;
     private final TableShape shape;
     private final long seed = UndoneKeys.newSeed();
     private long epoch;
-    private long firstNewSegment;
+    private long firstNew;
+    private boolean addedNoted;
 
     UndoLog(KeyValueStore store, UndoneKeys undone, TableShape shape, CommitState committed) {
         this.store = store;
@@ -39,17 +40,19 @@ final class UndoLog {
     /** From now on the way back leads to this commit. */
     void begin(CommitState committed) {
         epoch = committed.epoch();
-        firstNewSegment = shape.firstNewSegment(committed);
+        firstNew = shape.firstNew(committed);
+        addedNoted = shape.kind() != TableKind.VERSIONED;
     }
 
-    /** The first segment that had nothing at the commit, or {@link TableShape#NO_SEGMENT}. */
-    long firstNewSegment() {
-        return firstNewSegment;
+    /** The first number of time of which there was nothing at the commit, or {@link TableShape#NOTHING_NEW}. */
+    long firstNew() {
+        return firstNew;
     }
 
     /** Sets the value of a key, null for none, so that it can be undone; returns how many records of its own it wrote. */
     int write(byte[] key, byte[] value) {
-        if (firstNewSegment != TableShape.NO_SEGMENT && SegmentKeys.segment(key) >= firstNewSegment) {
+        if (firstNew != TableShape.NOTHING_NEW && shape.kind().time(key) >= firstNew) {
+            noteAdded();
             writeAlone(key, value);
             return 0;
         }
@@ -71,6 +74,14 @@ final class UndoLog {
         }
         undone.add(fingerprint);
         return 1;
+    }
+
+    /** To be called before data that needs no way back is written; what is restored may be such. */
+    void noteAdded() {
+        if (!addedNoted) {
+            store.put(TableKeys.ADDED, TableKeys.undoPrefix(epoch));
+            addedNoted = true;
+        }
     }
 
     private void writeAlone(byte[] key, byte[] value) {
@@ -106,20 +117,15 @@ final class UndoLog {
      * @return how many keys were restored
      */
     static long rollBack(KeyValueStore store, long epoch) {
-        long restored = 0;
-        byte[] from = TableKeys.undoPrefix(epoch);
-        byte[] to = TableKeys.undoPrefix(epoch + 1);
-        try (WriteBatch batch = store.newBatch()) {
-            while (from != null) {
-                batch.clear();
-                from = gather(store, KeyRange.between(from, to), batch);
-                restored += batch.count() / 2;
-                if (batch.count() > 0) {
-                    store.write(batch);
-                }
-            }
-        }
-        return restored;
+        KeyRange records = KeyRange.between(TableKeys.undoPrefix(epoch), TableKeys.undoPrefix(epoch + 1));
+        return new RangeRewrite(store, records, UndoLog::undo).run() / 2;
+    }
+
+    private static void undo(byte[] undoKey, Cursor record, WriteBatch batch) {
+        byte[] before = record.value();
+        byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
+        write(batch, TableKeys.undone(undoKey), value);
+        batch.delete(undoKey);
     }
 
     /**
@@ -133,58 +139,34 @@ final class UndoLog {
             return false;
         }
         store.discard(range);
-        try (WriteBatch batch = store.newBatch()) {
-            byte[] from = range.from();
-            while (from != null) {
-                batch.clear();
-                from = gatherRemovals(store, KeyRange.between(from, range.to()), batch);
-                if (batch.count() > 0) {
-                    store.write(batch);
-                }
-            }
-        }
+        new RangeRewrite(store, range, (key, entry, batch) -> batch.delete(key)).run();
         // What was discarded must not be there again after a crash, for the next commit would make it its own.
         store.checkpoint();
         return true;
+    }
+
+    /**
+     * Removes the versions that begin at a time or later, if any were added after the commit of an epoch, or after one of later that was
+     * not written. A rollback that is cut short begins again.
+     *
+     * @return whether there were any
+     */
+    static boolean removeAdded(KeyValueStore store, long epoch, long firstNew) {
+        byte[] added = store.get(TableKeys.ADDED);
+        if (added == null || Arrays.compareUnsigned(added, TableKeys.undoPrefix(epoch)) < 0) {
+            return false;
+        }
+        RangeRewrite.Change removal = (key, entry, batch) -> {
+            if (TableKind.VERSIONED.time(key) >= firstNew) {
+                batch.delete(key);
+            }
+        };
+        return new RangeRewrite(store, TableKeys.ALL_DATA, removal).run() > 0;
     }
 
     private static boolean isEmpty(KeyValueStore store, KeyRange range) {
         try (Cursor cursor = store.cursor(range)) {
             return !cursor.first();
         }
-    }
-
-    /** Fills a batch with the removal of some keys; returns where to go on, or null. */
-    private static byte[] gatherRemovals(KeyValueStore store, KeyRange range, WriteBatch batch) {
-        try (Cursor cursor = store.cursor(range)) {
-            while (cursor.next()) {
-                byte[] key = cursor.key();
-                batch.delete(key);
-                if (batch.bytes() >= ROLLBACK_BATCH_BYTES) {
-                    return TableKeys.after(key);
-                }
-            }
-        }
-        return null;
-    }
-
-    /**
-     * Fills a batch with the way back of some keys; returns where to go on, or null. The cursor is closed before the batch is
-     * written: it holds on to memtables, which writes may need the memory of.
-     */
-    private static byte[] gather(KeyValueStore store, KeyRange range, WriteBatch batch) {
-        try (Cursor cursor = store.cursor(range)) {
-            while (cursor.next()) {
-                byte[] undoKey = cursor.key();
-                byte[] before = cursor.value();
-                byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
-                write(batch, TableKeys.undone(undoKey), value);
-                batch.delete(undoKey);
-                if (batch.bytes() >= ROLLBACK_BATCH_BYTES) {
-                    return TableKeys.after(undoKey);
-                }
-            }
-        }
-        return null;
     }
 }

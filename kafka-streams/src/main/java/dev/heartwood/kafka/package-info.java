@@ -7,8 +7,8 @@
  *
  * <p>The rooms: {@code TableOpener} opens the directory of a store in the {@code SharedEnvironment} of its KafkaStreams instance.
  * {@code StateTable} is the open directory: data, offsets, position ({@code CommitState}) and the way back to the last commit
- * ({@code UndoLog}). {@code BulkRestore} fills an empty one, {@code SegmentMove} lays one out anew. {@code TableFilter} lets merges drop what
- * has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
+ * ({@code UndoLog}). {@code BulkRestore} fills an empty one, {@code SegmentMove} lays one out anew; a way back and a move go through a table
+ * by {@code RangeRewrite}. {@code TableFilter} lets merges drop what has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
  *
  * <p>Invariants:
  *
@@ -16,10 +16,12 @@
  *   <li>A commit is one write. It holds offsets, position, stream time and the epoch of undo records, so they cannot disagree.
  *   <li>Under at-least-once the data on disk is never behind the committed offsets.
  *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
- *       (records that a restore wrote on top are committed too, and are restored again), but for time segments later than all data of the
- *       commit, which had nothing then ({@code TableShape.firstNewSegment}). A table is rolled back before anybody reads it, and what
+ *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
+ *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
+ *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
+ *       away for good while a loss of power still takes later commits.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
  *       later commit that knows its offset. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.

@@ -17,11 +17,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
+import org.apache.kafka.streams.processor.StateStore;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.Stores;
@@ -35,19 +38,67 @@ class ChangedSegmentsTest {
     private static final long MINUTE = 60_000;
     private static final long BEGIN = 1_000 * MINUTE;
 
-    /** What is done to a store that is opened twice, and what it shows then. */
-    private interface TwoLives {
-        List<String> shown(Path directory, Duration firstRetention, Duration secondRetention);
+    /** A kind of store with the cache of Kafka Streams above it: how it is opened, written and read. */
+    private record Kind<S extends StateStore>(
+            BiFunction<Path, Duration, S> opening,
+            Put<S> putting,
+            Function<S, List<KeyValueIterator<Windowed<String>, String>>> reading) {
+        private interface Put<S> {
+            void put(S store, String key, int minute, String value);
+        }
+
+        /** What a store shows that has had two retentions. */
+        List<String> shown(Path directory, Duration first, Duration second) {
+            S store = opening.apply(directory, first);
+            for (int minute = 0; minute < 30; minute++) {
+                for (String key : List.of("a", "b", "c")) {
+                    putting.put(store, key, minute, "old");
+                }
+            }
+            store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+            store.close();
+            store = opening.apply(directory, second);
+            for (int minute = 0; minute < 30; minute += 3) {
+                for (String key : List.of("a", "c", "d")) {
+                    putting.put(store, key, minute, "new");
+                }
+            }
+            List<String> shown = new ArrayList<>();
+            for (KeyValueIterator<Windowed<String>, String> read : reading.apply(store)) {
+                try (read) {
+                    read.forEachRemaining(entry -> shown.add(
+                            entry.key.key() + "@" + (entry.key.window().start() - BEGIN) / MINUTE + "=" + entry.value));
+                }
+            }
+            store.close();
+            return shown;
+        }
     }
 
+    private static final Kind<WindowStore<String, String>> WINDOWS = new Kind<>(
+            ChangedSegmentsTest::windows,
+            (store, key, minute, value) -> store.put(key, value, BEGIN + minute * MINUTE),
+            store -> List.of(
+                    store.all(),
+                    store.fetch("a", "c", BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE),
+                    store.backwardFetchAll(BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
+
+    private static final Kind<SessionStore<String, String>> SESSIONS = new Kind<>(
+            ChangedSegmentsTest::sessions,
+            (store, key, minute, value) -> store.put(session(key, minute), value),
+            store -> List.of(
+                    store.findSessions("a", "d", 0, Long.MAX_VALUE),
+                    store.backwardFindSessions("a", "c", BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE),
+                    store.fetch("c")));
+
     /** A store that had another retention shows what one shows that never had, in the same order. */
-    private static void compare(TwoLives lives, long minutesBefore, long minutesAfter) {
+    private static void compare(Kind<?> kind, long minutesBefore, long minutesAfter) {
         try (TestDirectory directory = new TestDirectory("retention")) {
             Duration before = Duration.ofMinutes(minutesBefore);
             Duration after = Duration.ofMinutes(minutesAfter);
             assertEquals(
-                    lives.shown(directory.path().resolve("unchanged"), after, after),
-                    lives.shown(directory.path().resolve("changed"), before, after));
+                    kind.shown(directory.path().resolve("unchanged"), after, after),
+                    kind.shown(directory.path().resolve("changed"), before, after));
         }
     }
 
@@ -77,70 +128,17 @@ class ChangedSegmentsTest {
                         .build());
     }
 
-    private static List<String> shown(KeyValueIterator<Windowed<String>, String> iterator) {
-        List<String> shown = new ArrayList<>();
-        try (iterator) {
-            iterator.forEachRemaining(entry -> shown.add(
-                    entry.key.key() + "@" + (entry.key.window().start() - BEGIN) / MINUTE + "=" + entry.value));
-        }
-        return shown;
-    }
-
     /** Windows of which the cache had a newer value were shown twice, with the older value too. */
     @ParameterizedTest
     @CsvSource({"40, 200", "200, 40"})
     void aCachedWindowStoreShowsEachWindowOnce(long minutesBefore, long minutesAfter) {
-        compare(ChangedSegmentsTest::windowsOfTwoLives, minutesBefore, minutesAfter);
-    }
-
-    private static List<String> windowsOfTwoLives(Path directory, Duration first, Duration second) {
-        WindowStore<String, String> store = windows(directory, first);
-        for (int minute = 0; minute < 30; minute++) {
-            for (String key : List.of("a", "b", "c")) {
-                store.put(key, "old", BEGIN + minute * MINUTE);
-            }
-        }
-        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
-        store.close();
-        store = windows(directory, second);
-        for (int minute = 0; minute < 30; minute += 3) {
-            for (String key : List.of("a", "c", "d")) {
-                store.put(key, "new", BEGIN + minute * MINUTE);
-            }
-        }
-        List<String> shown = new ArrayList<>(shown(store.all()));
-        shown.addAll(shown(store.fetch("a", "c", BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
-        shown.addAll(shown(store.backwardFetchAll(BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
-        store.close();
-        return shown;
+        compare(WINDOWS, minutesBefore, minutesAfter);
     }
 
     @ParameterizedTest
     @CsvSource({"40, 200", "200, 40"})
     void aCachedSessionStoreShowsEachSessionOnce(long minutesBefore, long minutesAfter) {
-        compare(ChangedSegmentsTest::sessionsOfTwoLives, minutesBefore, minutesAfter);
-    }
-
-    private static List<String> sessionsOfTwoLives(Path directory, Duration first, Duration second) {
-        SessionStore<String, String> store = sessions(directory, first);
-        for (int minute = 0; minute < 30; minute++) {
-            for (String key : List.of("a", "b", "c")) {
-                store.put(session(key, minute), "old");
-            }
-        }
-        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
-        store.close();
-        store = sessions(directory, second);
-        for (int minute = 0; minute < 30; minute += 3) {
-            for (String key : List.of("a", "c", "d")) {
-                store.put(session(key, minute), "new");
-            }
-        }
-        List<String> shown = new ArrayList<>(shown(store.findSessions("a", "d", 0, Long.MAX_VALUE)));
-        shown.addAll(shown(store.backwardFindSessions("a", "c", BEGIN + 2 * MINUTE, BEGIN + 28 * MINUTE)));
-        shown.addAll(shown(store.fetch("c")));
-        store.close();
-        return shown;
+        compare(SESSIONS, minutesBefore, minutesAfter);
     }
 
     private static Windowed<String> session(String key, int minute) {
@@ -211,14 +209,7 @@ class ChangedSegmentsTest {
                 for (int i = 0; i < ENTRIES; i++) {
                     assertEquals(Bytes.wrap(value(i)), Bytes.wrap(store.fetch(key(i), BEGIN + i * 7L)));
                 }
-                try (KeyValueIterator<Windowed<Bytes>, byte[]> all = store.all()) {
-                    int count = 0;
-                    while (all.hasNext()) {
-                        all.next();
-                        count++;
-                    }
-                    assertEquals(ENTRIES, count);
-                }
+                assertEquals(ENTRIES, Counted.entries(store.all()));
                 store.close();
             }
         }

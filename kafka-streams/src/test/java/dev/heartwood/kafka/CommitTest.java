@@ -14,6 +14,7 @@ import dev.heartwood.testkit.TestDirectory;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Bytes;
@@ -28,6 +29,8 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.ReadOnlyKeyValueStore;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a commit holds, and what a store opens with. */
 class CommitTest {
@@ -101,7 +104,7 @@ class CommitTest {
         store.close();
     }
 
-    /** The way back is longer than the memory; a cursor that was held all along it left no memory to write with. */
+    /** The way back is longer than the memory, and than what one batch may have. */
     @Test
     void aLongWayBackTakesNoMoreMemoryThanThereIs() {
         Map<String, String> small = Map.of(
@@ -148,8 +151,8 @@ class CommitTest {
         for (int opening = 0; opening < 3; opening++) {
             // Opened as the first time, after nothing was done, and after a commit that does not know of it either.
             store = sessions();
-            assertEquals(2, count(store.findSessions(key, 0, Long.MAX_VALUE)));
-            assertEquals(1, count(store.findSessions(key, 45_000, 55_000)));
+            assertEquals(2, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
+            assertEquals(1, Counted.entries(store.findSessions(key, 45_000, 55_000)));
             if (opening == 1) {
                 store.commit(Map.of(StoreContext.CHANGELOG, 2L));
             }
@@ -171,7 +174,7 @@ class CommitTest {
         store.close();
         for (int opening = 0; opening < 2; opening++) {
             store = sessions(EXACTLY_ONCE);
-            assertEquals(2, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+            assertEquals(2, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
             store.put(new Windowed<>(key, new SessionWindow(60_000, 60_001)), new byte[] {3});
             store.close();
         }
@@ -199,24 +202,28 @@ class CommitTest {
             raw.put(TableKeys.COMMIT, first);
         }
         store = sessions(EXACTLY_ONCE);
-        assertEquals(TableShape.NO_SEGMENT, store.table().firstNewSegment());
+        assertEquals(TableShape.NOTHING_NEW, store.table().firstNew());
         store.put(new Windowed<>(key, new SessionWindow(90_000, 90_001)), new byte[] {2});
         store.close();
         store = sessions(EXACTLY_ONCE);
-        assertEquals(1, count(store.findSessions(key, 0, Long.MAX_VALUE)));
+        assertEquals(1, Counted.entries(store.findSessions(key, 0, Long.MAX_VALUE)));
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
-        assertEquals(1, store.table().firstNewSegment(), "a commit of nothing new says it");
+        assertEquals(1, store.table().firstNew(), "a commit of nothing new says it");
         store.close();
     }
 
-    private static int count(KeyValueIterator<?, ?> iterator) {
-        try (iterator) {
-            int found = 0;
-            while (iterator.hasNext()) {
-                iterator.next();
-                found++;
-            }
-            return found;
+    /** Commits of that version did not know of versions that a process killed under at-least-once had left. */
+    @Test
+    void theSecondVersionOfACommitIsBelievedOnlyAboutTimeSegments() {
+        CommitState commit = new CommitState(7, 50, 60, Map.of(StoreContext.CHANGELOG, 5L), Position.emptyPosition());
+        byte[] encoded = commit.encoded();
+        assertEquals(60, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
+        encoded[0] = 2;
+        assertEquals(commit, CommitState.decode("s", TableKind.WINDOW, encoded));
+        assertEquals(CommitState.UNKNOWN, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
+        for (byte unknown : new byte[] {0, 4}) {
+            encoded[0] = unknown;
+            assertThrows(ProcessorStateException.class, () -> CommitState.decode("s", TableKind.WINDOW, encoded));
         }
     }
 
@@ -232,17 +239,24 @@ class CommitTest {
     /** Writes of at-least-once processing after its last commit have no way back. */
     @Test
     void exactlyOnceDoesNotTakeOverWhatAtLeastOnceLeftUncommitted() {
-        HeartwoodKeyValueStore store = open(Map.of());
-        put(store, "k", "v");
-        store.close();
+        atLeastOnce(store -> put(store, "k", "v"));
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
         assertEquals(0, SharedEnvironment.openCount(), "nothing stays open");
-        open(Map.of()).close();
+        atLeastOnce(store -> {});
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE), "nothing was committed meanwhile");
-        store = open(Map.of());
-        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        atLeastOnce(store -> store.commit(Map.of(StoreContext.CHANGELOG, 1L)));
+        assertTakenOver();
+    }
+
+    /** One life under at-least-once. */
+    private void atLeastOnce(Consumer<HeartwoodKeyValueStore> life) {
+        HeartwoodKeyValueStore store = open(Map.of());
+        life.accept(store);
         store.close();
-        store = open(EXACTLY_ONCE);
+    }
+
+    private void assertTakenOver() {
+        HeartwoodKeyValueStore store = open(EXACTLY_ONCE);
         assertEquals("v", get(store, "k"));
         store.close();
     }
@@ -250,31 +264,21 @@ class CommitTest {
     /** Kafka Streams commits that it knows no offset when a store has nothing to restore; that covers nothing that was found. */
     @Test
     void aCommitOfAnUnknownOffsetDoesNotCoverWhatAtLeastOnceLeft() {
-        HeartwoodKeyValueStore store = open(Map.of());
-        put(store, "k", "v");
-        store.close();
-        store = open(Map.of());
-        store.commit(Map.of(StoreContext.CHANGELOG, -4L));
-        store.close();
+        atLeastOnce(store -> put(store, "k", "v"));
+        atLeastOnce(store -> store.commit(Map.of(StoreContext.CHANGELOG, -4L)));
         assertThrows(TaskCorruptedException.class, () -> open(EXACTLY_ONCE));
-        store = open(Map.of());
-        store.commit(Map.of(StoreContext.CHANGELOG, 0L));
-        store.close();
-        store = open(EXACTLY_ONCE);
-        assertEquals("v", get(store, "k"));
-        store.close();
+        atLeastOnce(store -> store.commit(Map.of(StoreContext.CHANGELOG, 0L)));
+        assertTakenOver();
     }
 
     /** A store without a changelog never has an offset, and nothing could restore it. */
     @Test
     void aCommitWithoutOffsetsCoversAStoreThatHasNoChangelog() {
-        HeartwoodKeyValueStore store = open(Map.of());
-        put(store, "k", "v");
-        store.commit(Map.of());
-        store.close();
-        store = open(EXACTLY_ONCE);
-        assertEquals("v", get(store, "k"));
-        store.close();
+        atLeastOnce(store -> {
+            put(store, "k", "v");
+            store.commit(Map.of());
+        });
+        assertTakenOver();
     }
 
     @Test
@@ -322,6 +326,46 @@ class CommitTest {
         assertEquals("second", get(committed, "k"));
         store.close();
         assertThrows(InvalidStateStoreException.class, () -> get(committed, "k"));
+    }
+
+    /** Each commit was taken from the number as if all were still there, until none was left. */
+    @ParameterizedTest
+    @CsvSource({"at_least_once, false", "exactly_once_v2, false", "exactly_once_v2, true"})
+    void commitsDoNotMakeTheNumberOfEntriesLess(String guarantee, String transactional) {
+        HeartwoodKeyValueStore store = open(Map.of(
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee,
+                CommitMode.TRANSACTIONAL_KEY, transactional,
+                HeartwoodStoreConfig.MEMTABLE_BYTES, "64k"));
+        for (int commit = 0; commit < 3_000; commit++) {
+            put(store, "key" + commit % 100, "v".repeat(200));
+            store.commit(Map.of(StoreContext.CHANGELOG, (long) commit));
+        }
+        store.table().settle();
+        long entries = store.approximateNumEntries();
+        assertTrue(entries >= 100, () -> entries + " entries of 100 keys");
+        store.close();
+        store = open(Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee));
+        assertTrue(store.approximateNumEntries() >= 100);
+        store.close();
+    }
+
+    /** What leads back to commits of before is not needed any more, and merges drop nothing while readers may ask for what is committed. */
+    @Test
+    void oldUndoRecordsOfATransactionalStoreLeaveTheDisk() {
+        HeartwoodKeyValueStore store = open(Map.of(
+                CommitMode.TRANSACTIONAL_KEY, "true", HeartwoodStoreConfig.MEMTABLE_BYTES, "64k"));
+        int keys = 2_000;
+        int commits = 100;
+        for (int commit = 0; commit < commits; commit++) {
+            for (int i = 0; i < keys; i++) {
+                put(store, "key" + i, "v".repeat(200));
+            }
+            store.commit(Map.of(StoreContext.CHANGELOG, (long) commit));
+        }
+        store.table().settle();
+        long left = store.table().stats().entriesEstimate();
+        assertTrue(left < keys * commits / 4, () -> left + " entries are left of " + keys + " keys");
+        store.close();
     }
 
     @Test

@@ -71,14 +71,7 @@ class ExpiryTest {
             long written = store.table().stats().userBytesWritten();
             long live = store.table().stats().liveBytes();
             assertTrue(live < written / 2, () -> live + " bytes of " + written + " are still there");
-            try (KeyValueIterator<Windowed<Bytes>, byte[]> all = store.all()) {
-                long shown = 0;
-                while (all.hasNext()) {
-                    all.next();
-                    shown++;
-                }
-                assertEquals(KEYS * RETENTION / ROUND_MILLIS, shown);
-            }
+            assertEquals(KEYS * RETENTION / ROUND_MILLIS, Counted.entries(store.all()));
             store.close();
         }
     }

@@ -1,5 +1,7 @@
 package dev.heartwood.kafka;
 
+import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.SimulatedMachine;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,6 +33,15 @@ final class StoreContext {
     /** A context of an instance of its own. */
     StoreContext(Path taskDirectory, Map<String, ?> configs) {
         this(taskDirectory, configs, metrics());
+    }
+
+    /** A context of an instance of its own, whose stores lie on the machine; the task's directory itself stays empty. */
+    static StoreContext on(SimulatedMachine machine, Path taskDirectory, Map<String, ?> configs) {
+        StreamsMetricsImpl metrics = metrics();
+        StoreContext context = new StoreContext(taskDirectory, configs, metrics);
+        HeartwoodStoreConfig config = HeartwoodStoreConfig.of(context.context.appConfigs());
+        SharedEnvironment.share(metrics, config, EngineAccess.open(config.environment(), machine));
+        return context;
     }
 
     /** A context of the instance that the metrics belong to. */

@@ -2,6 +2,7 @@ package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -140,15 +141,26 @@ final class StoreLives {
         now = BEGIN;
     }
 
-    /** Opens the store; some seeds have many checkpoints, and some almost none. */
+    /** Opens the store in a task's directory. */
     Opened open(Path directory, long seed) {
-        StoreContext context = new StoreContext(
-                directory,
-                Map.of(
-                        StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
-                        HeartwoodStoreConfig.MEMTABLE_BYTES, "64k",
-                        HeartwoodStoreConfig.CHECKPOINT_DISTANCE, seed % 2 == 0 ? "1" : "64"));
+        return open(new StoreContext(directory, configs(seed)));
+    }
+
+    /** Opens the store on a machine that is simulated. */
+    Opened open(SimulatedMachine machine, Path directory, long seed) {
+        return open(StoreContext.on(machine, directory, configs(seed)));
+    }
+
+    private Opened open(StoreContext context) {
         return new Opened(context, context.open(kind.store()));
+    }
+
+    /** Some seeds have many checkpoints, and some almost none. */
+    private static Map<String, String> configs(long seed) {
+        return Map.of(
+                StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2,
+                HeartwoodStoreConfig.MEMTABLE_BYTES, "64k",
+                HeartwoodStoreConfig.CHECKPOINT_DISTANCE, seed % 2 == 0 ? "1" : "64");
     }
 
     /** Arguments: the task's directory, the kind, the seed, and how many lives there were before. */
@@ -188,6 +200,11 @@ final class StoreLives {
         streamTime = committedTime;
         offset = committedOffset;
         now = Math.max(BEGIN, committedTime) + random.nextLong(SEGMENT_MILLIS);
+    }
+
+    /** Writes a record that no commit follows, by which the last commit is there for good. */
+    void processMore(Opened opened) {
+        kind.put(opened.store(), new Entry(Bytes.wrap("key0".getBytes()), 2 * now), new byte[1]);
     }
 
     private static StateTable table(StateStore store) {

@@ -5,26 +5,22 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.kafka.VersionsModel.Shown;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.TestDirectory;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.query.MultiVersionedKeyQuery;
 import org.apache.kafka.streams.query.Position;
 import org.apache.kafka.streams.query.PositionBound;
 import org.apache.kafka.streams.query.QueryConfig;
 import org.apache.kafka.streams.query.QueryResult;
-import org.apache.kafka.streams.state.VersionedKeyValueStore;
-import org.apache.kafka.streams.state.VersionedRecord;
 import org.apache.kafka.streams.state.VersionedRecordIterator;
 import org.junit.jupiter.api.Test;
 
@@ -32,8 +28,7 @@ import org.junit.jupiter.api.Test;
 class VersionedStoreTest {
     private static final long RETENTION = 10_000;
 
-    private final Map<Bytes, NavigableMap<Long, Bytes>> model = new HashMap<>();
-    private long streamTime = -1;
+    private final VersionsModel model = new VersionsModel(RETENTION);
 
     @Test
     void versionsAreThoseOfTheModel() {
@@ -68,72 +63,19 @@ class VersionedStoreTest {
         switch (random.nextInt(6)) {
             case 0, 1, 2 -> {
                 byte[] value = random.nextInt(4) == 0 ? null : Long.toString(random.nextLong()).getBytes();
-                assertEquals(put(key, value, time), store.put(key, value, time));
+                assertEquals(model.put(key, value, time), store.put(key, value, time));
             }
-            case 3 -> checkRecord(latest(key), store.get(key));
-            case 4 -> checkRecord(asOf(key, time), store.get(key, time));
+            case 3 -> VersionsModel.check(model.latest(key), store.get(key));
+            case 4 -> VersionsModel.check(model.asOf(key, time), store.get(key, time));
             default -> checkQuery(store, key, time, random);
         }
     }
 
-    private long put(Bytes key, byte[] value, long time) {
-        if (time < streamTime - RETENTION) {
-            return VersionedKeyValueStore.PUT_RETURN_CODE_NOT_PUT;
-        }
-        streamTime = Math.max(streamTime, time);
-        NavigableMap<Long, Bytes> versions = model.computeIfAbsent(key, k -> new TreeMap<>());
-        versions.put(time, value == null ? null : Bytes.wrap(value));
-        Long next = versions.higherKey(time);
-        return next == null ? VersionedKeyValueStore.PUT_RETURN_CODE_VALID_TO_UNDEFINED : next;
-    }
-
-    private record Shown(Bytes value, long from, Long to) {}
-
-    private Shown version(Bytes key, Map.Entry<Long, Bytes> entry) {
-        return entry == null || entry.getValue() == null
-                ? null
-                : new Shown(entry.getValue(), entry.getKey(), model.get(key).higherKey(entry.getKey()));
-    }
-
-    private Shown latest(Bytes key) {
-        return model.containsKey(key) ? version(key, model.get(key).lastEntry()) : null;
-    }
-
-    private Shown asOf(Bytes key, long time) {
-        if (time < streamTime - RETENTION) {
-            Shown latest = latest(key);
-            return latest != null && latest.from() <= time ? latest : null;
-        }
-        return model.containsKey(key) ? version(key, model.get(key).floorEntry(time)) : null;
-    }
-
-    private static void checkRecord(Shown expected, VersionedRecord<byte[]> found) {
-        if (expected == null) {
-            assertNull(found);
-        } else {
-            assertEquals(expected, shown(found));
-        }
-    }
-
-    private static Shown shown(VersionedRecord<byte[]> record) {
-        return record == null
-                ? null
-                : new Shown(Bytes.wrap(record.value()), record.timestamp(), record.validTo().orElse(null));
-    }
-
     /** Versions that were valid within a span of the history. */
     private void checkQuery(HeartwoodVersionedStore store, Bytes key, long time, SplittableRandom random) {
-        long from = Math.max(time, streamTime - RETENTION);
+        long from = Math.max(time, model.streamTime() - RETENTION);
         long to = from + random.nextLong(RETENTION);
-        List<Shown> expected = new ArrayList<>();
-        if (model.containsKey(key)) {
-            model.get(key).entrySet().forEach(entry -> {
-                Shown version = version(key, entry);
-                if (version != null && version.from() <= to && (version.to() == null || version.to() > from)) {
-                    expected.add(version);
-                }
-            });
-        }
+        List<Shown> expected = model.within(key, from, to);
         MultiVersionedKeyQuery<Bytes, byte[]> query = MultiVersionedKeyQuery.<Bytes, byte[]>withKey(key)
                 .fromTime(Instant.ofEpochMilli(from))
                 .toTime(Instant.ofEpochMilli(to));
@@ -147,7 +89,7 @@ class VersionedStoreTest {
                 store.query(query, PositionBound.unbounded(), new QueryConfig(random.nextBoolean()));
         List<Shown> found = new ArrayList<>();
         try (VersionedRecordIterator<byte[]> versions = result.getResult()) {
-            versions.forEachRemaining(record -> found.add(shown(record)));
+            versions.forEachRemaining(record -> found.add(VersionsModel.shown(record)));
         }
         assertEquals(expected, found);
     }
