@@ -95,7 +95,6 @@ final class EngineHost implements AutoCloseable {
         DataSet data = new DataSet(open);
         data.note(inserts.written());
         last = result(phase.toString(), threads, run, before, after, data.diskBytes(), task.records, changesSince(begin));
-        written = last.storage().bytesWritten();
         return last;
     }
 
@@ -108,7 +107,7 @@ final class EngineHost implements AutoCloseable {
             long diskBytes,
             long records,
             List<PhaseResult.Change> changes) {
-        long written = after.bytesWritten() - before.bytesWritten();
+        written = after.bytesWritten() - before.bytesWritten();
         userBytesWritten = run.recordsWritten() * (open.keyBytes() + open.valueBytes());
         return new PhaseResult(
                 kind.toString(),
@@ -121,8 +120,8 @@ final class EngineHost implements AutoCloseable {
                 run.latency(),
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
-                        written,
-                        userBytesWritten == 0 ? 0 : (double) written / userBytesWritten,
+                        Math.max(0, written),
+                        userBytesWritten == 0 ? 0 : Math.max(0, (double) written / userBytesWritten),
                         diskBytes),
                 new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
                 run.recordsScanned(),
@@ -173,8 +172,8 @@ final class EngineHost implements AutoCloseable {
                 PhaseResult.Latency.NONE,
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
-                        writtenNow,
-                        userBytesWritten == 0 ? 0 : (double) written / userBytesWritten,
+                        Math.max(0, writtenNow),
+                        userBytesWritten == 0 ? 0 : Math.max(0, (double) written / userBytesWritten),
                         new DataSet(open).diskBytes()),
                 new PhaseResult.Memory(after.rssPeakBytes(), after.anonymousBytes()),
                 0,

@@ -21,7 +21,8 @@
  *   <li>Latency is the time from the end of one operation to the end of the next of that thread: it includes
  *       the making of the key, some tens of nanoseconds, and every pause.
  *   <li>Bytes read and written are those that the kernel charges to the process in {@code /proc/self/io}, without what was
- *       deleted before it was written, for all engines alike; the peak of resident memory is reset before every phase.
+ *       deleted before it was written, for all engines alike. What is deleted that an earlier phase was charged for is taken off
+ *       here, so a phase may come to less than nothing, which is shown as nothing and counts where phases are added up; the peak of resident memory is reset before every phase.
  *   <li>A store is deleted only when this benchmark made it, which a file beside it says.
  * </ol>
  */
