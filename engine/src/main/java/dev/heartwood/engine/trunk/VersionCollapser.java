@@ -20,7 +20,7 @@ import java.util.List;
  *
  * <p>Snapshots part the sequence numbers into strata; of the versions of a key, the newest in each stratum is visible to someone
  * and the others to nobody. Stratum 0, at or before the oldest snapshot, is visible to all, so its sequence numbers need not be
- * kept and become 0. Runs are ordered by age, which keeps entries with number 0 in order.
+ * kept and become 0, and the compaction filter is asked of it alone. Runs are ordered by age, which keeps entries with number 0 in order.
  */
 final class VersionCollapser {
     private static final int STEPS_PER_CHECK = 32;
@@ -46,7 +46,7 @@ final class VersionCollapser {
         this.snapshots = snapshots;
         this.bottom = bottom;
         this.operator = operator;
-        this.filter = snapshots.length == 0 ? filter : null;
+        this.filter = filter;
         this.events = events;
     }
 
@@ -89,7 +89,8 @@ final class VersionCollapser {
             if (!bottom || stratum > 0) {
                 output.addCurrent(input, stratum == 0 ? 0 : input.sequence());
             }
-        } else if (filter == null) {
+        } else if (filter == null || stratum > 0) {
+            // In a higher stratum there may be an older version that a snapshot keeps, and that would be the newest then.
             output.addCurrent(input, stratum == 0 ? 0 : input.sequence());
         } else {
             emitFiltered(input, output);
