@@ -47,6 +47,8 @@ final class Listening {
                 workers.runApart(this::tellAll);
                 telling = true;
             }
+        } catch (OutOfMemoryError none) {
+            // There is no thread to be had, or no heap for one: what waits is told with the next event.
         } finally {
             lock.unlock();
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import dev.heartwood.StoreListener;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.ThreadWorkers;
+import dev.heartwood.engine.task.Workers;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -86,6 +87,49 @@ class ListeningTest {
         }
         assertEquals(WAITING, told.get());
         assertEquals(5, listening.failures());
+    }
+
+    /** Where there is no thread for it nobody but the listener is held up, and that until the next event. */
+    @Test
+    void eventsWaitForAThread() {
+        List<Runnable> apart = new ArrayList<>();
+        boolean[] isRefused = {true};
+        Workers workers = new Workers() {
+            @Override
+            public void submit(Priority priority, Runnable task) {
+                throw new AssertionError("submitted to a worker");
+            }
+
+            @Override
+            public void submitLater(Priority priority, long delayNanos, Runnable task) {
+                throw new AssertionError("submitted to a worker");
+            }
+
+            @Override
+            public void runApart(Runnable task) {
+                if (isRefused[0]) {
+                    throw new OutOfMemoryError("unable to create native thread, for a test");
+                }
+                apart.add(task);
+            }
+
+            @Override
+            public int count() {
+                return 1;
+            }
+
+            @Override
+            public void close() {}
+        };
+        List<Integer> told = new ArrayList<>();
+        Listening listening = new Listening(new StoreListener() {}, workers);
+        listening.tell(listener -> told.add(1));
+        isRefused[0] = false;
+        listening.tell(listener -> told.add(2));
+        listening.tell(listener -> told.add(3));
+        assertEquals(1, apart.size());
+        apart.getFirst().run();
+        assertEquals(List.of(1, 2, 3), told);
     }
 
     @Test
