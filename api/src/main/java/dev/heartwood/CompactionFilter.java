@@ -5,12 +5,12 @@ import java.lang.foreign.MemorySegment;
 /**
  * Sees values that a background merge is about to rewrite and may drop or change them. Called inline from many threads, so it
  * must be thread-safe. It is shown only values that no open snapshot can see an older version of, at times of the
- * engine's choosing: a value may be shown many times or never.
+ * engine's choosing: a value may be shown many times or never. Snapshots and cursors that are open go on seeing a value that it drops or changes.
  *
  * <p>What it drops or changes is not logged: after a crash a value may be there again as it was.
  *
- * <p>An exception or an error thrown here, as a replacement longer than {@link KeyValueStore#VALUE_BYTES_MAX}, keeps the value as it is and is counted in {@link StoreStats#filterFailures()}. An {@link
- * OutOfMemoryError} stops the store, as wherever the Java heap is full.
+ * <p>An exception or an error thrown here, as a replacement longer than {@link KeyValueStore#VALUE_BYTES_MAX}, keeps the value as it is and
+ * is counted in {@link StoreStats#filterFailures()}. An {@link OutOfMemoryError} stops the store, as wherever the Java heap is full.
  */
 public interface CompactionFilter {
     /**

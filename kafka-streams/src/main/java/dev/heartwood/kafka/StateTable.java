@@ -110,7 +110,7 @@ final class StateTable implements TableReader, AutoCloseable {
         undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), parts.shape(), committed) : null;
         bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
         lasts(committed);
-        // Of a versioned store nobody reads what is committed, and while there is a snapshot merges drop nothing that has expired.
+        // Of a versioned store nobody reads what is committed, and merges would drop nothing that has expired and is younger than a snapshot.
         if (mode.snapshots() && parts.shape().kind() != TableKind.VERSIONED) {
             committedReader = new CommittedReader(this, store.snapshot());
         }
@@ -309,7 +309,7 @@ final class StateTable implements TableReader, AutoCloseable {
         sinceLastingBytes = 0;
         filter.committed(commit.epoch());
         if (mode.snapshots()) {
-            // While there is a snapshot merges drop none of them.
+            // Merges drop none of them that is younger than a snapshot which is still read.
             store.discard(TableKeys.undoBefore(commit.epoch()));
         }
     }

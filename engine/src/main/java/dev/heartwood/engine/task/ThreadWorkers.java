@@ -38,10 +38,8 @@ public final class ThreadWorkers implements Workers {
     private final Clock clock = Clock.SYSTEM;
     private final long beginNanos = clock.nanoTime();
     private final List<Thread> threads = new ArrayList<>();
-    private final String name;
     private final int count;
-    // Guarded by the lock.
-    private final List<Thread> apart = new ArrayList<>();
+    private final ThreadsApart apart;
     private boolean closing;
 
     /** A task that is not due yet; the time counts from the beginning of these workers. */
@@ -49,8 +47,8 @@ public final class ThreadWorkers implements Workers {
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
-        this.name = name;
         this.count = count;
+        this.apart = new ThreadsApart(name + "-apart");
         for (Priority priority : Priority.values()) {
             queues.put(priority, new LinkedList<>());
         }
@@ -113,37 +111,7 @@ public final class ThreadWorkers implements Workers {
 
     @Override
     public void runApart(Runnable task) {
-        lock.lock();
-        try {
-            if (!closing) {
-                Thread thread = new Thread(() -> finishApart(task), name + "-apart");
-                thread.setDaemon(true);
-                apart.add(thread);
-                try {
-                    thread.start();
-                } catch (Throwable none) {
-                    apart.remove(thread);
-                    throw none;
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private void finishApart(Runnable task) {
-        try {
-            task.run();
-        } catch (Throwable e) {
-            report(e);
-        } finally {
-            lock.lock();
-            try {
-                apart.remove(Thread.currentThread());
-            } finally {
-                lock.unlock();
-            }
-        }
+        apart.start(task);
     }
 
     private void work(Priority least) {
@@ -162,7 +130,7 @@ public final class ThreadWorkers implements Workers {
         }
     }
 
-    private static void report(Throwable failure) {
+    static void report(Throwable failure) {
         try {
             Thread thread = Thread.currentThread();
             thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
@@ -231,31 +199,14 @@ public final class ThreadWorkers implements Workers {
         for (int i = 0; i < threads.size(); i++) {
             interrupted |= join(threads.get(i));
         }
-        for (Thread thread = otherApart(); thread != null; thread = otherApart()) {
-            interrupted |= join(thread);
-        }
+        interrupted |= apart.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** A thread that runs a task apart and is not this one; null when there is none. */
-    private Thread otherApart() {
-        lock.lock();
-        try {
-            for (int i = 0; i < apart.size(); i++) {
-                if (apart.get(i) != Thread.currentThread()) {
-                    return apart.get(i);
-                }
-            }
-            return null;
-        } finally {
-            lock.unlock();
-        }
-    }
-
     /** Waits for the end of a thread, unless it is this one; returns whether this one was interrupted. */
-    private static boolean join(Thread thread) {
+    static boolean join(Thread thread) {
         boolean interrupted = false;
         while (thread.isAlive() && thread != Thread.currentThread()) {
             try {
