@@ -51,7 +51,9 @@ final class EngineStore implements KeyValueStore {
     private final StoreOptions options;
     private final KeyForm form;
     private final OpenViews views = new OpenViews();
-    private final ReentrantLock lifecycle = new ReentrantLock();
+    /** Fair: threads that make one checkpoint after the other must not keep the store from closing. */
+    private final ReentrantLock lifecycle = new ReentrantLock(true);
+
     private final LongCalls longCalls = new LongCalls();
     /** Made ahead, as what closes the parts: a full Java heap must not keep a store from closing. */
     private final LongSupplier seal;
