@@ -26,7 +26,8 @@ public enum CompactionPolicyKind {
      *   <li>While so little is written to all stores of the environment that it would take twenty seconds or more to fill a memtable, the
      *       environment lends its record cache the memory for memtables that none of them has, but for half of one. The cache gives back
      *       what a memtable needs, and all of it when more is written.
-     *   <li>When nothing was asked of the store for five seconds, what merges free is freed.
+     *   <li>When nothing was asked of the store for five seconds, what merges free is freed. After ten, leaves that scans of the last minutes
+     *       came to are merged whole, one after the other until something is asked, if such scans coming again would be spared more.
      * </ul>
      *
      * <p>A change takes two seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,

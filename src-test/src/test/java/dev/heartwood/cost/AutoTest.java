@@ -14,6 +14,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.PolicyChange;
 import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreStats;
 import dev.heartwood.engine.store.StorePolicies;
 import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.testkit.CrashKind;
@@ -203,6 +204,76 @@ class AutoTest {
         assertEquals(CompactionPolicyKind.LAZY_LEVELING, store.tuning().policy());
         assertEquals(0, StorePolicies.of(store).count());
         assertContents();
+    }
+
+    /** Scans that come again find one run at each leaf, and none in the nodes above. */
+    @Test
+    void aRestIsSpentOnWhatWasScanned() {
+        scanThenWrite();
+        long runs = store.stats().runs();
+        assertTrue(runs > leaves(), runs + " runs");
+        idle();
+        assertEquals(leaves(), store.stats().runs());
+        assertContents();
+    }
+
+    @Test
+    void whoReadsARecordAgainAndAgainIsNotDisturbed() {
+        byte[] key = Load.key(0);
+        store.put(key, Load.value(0));
+        expected.put(key, Load.value(0));
+        assertNotDisturbed(() -> assertArrayEquals(expected.get(key), store.get(key)));
+    }
+
+    @Test
+    void whoOpensCursorsIsNotDisturbed() {
+        assertNotDisturbed(() -> store.cursor().close());
+    }
+
+    private void assertNotDisturbed(Runnable call) {
+        scanThenWrite();
+        for (int second = 0; second < SECONDS_MAX; second++) {
+            call.run();
+            environment.passTime();
+        }
+        assertTrue(store.stats().runs() > leaves(), store.stats().runs() + " runs");
+    }
+
+    @Test
+    void aRestIsOverWhenSomethingIsWrittenAgain() {
+        assertOver(() -> {});
+    }
+
+    @Test
+    void aRestIsOverWhenItIsTunedToAPolicy() {
+        assertOver(() -> store.tune(store.tuning().withPolicy(CompactionPolicyKind.SIZE_TIERED)));
+    }
+
+    private void assertOver(Runnable call) {
+        scanThenWrite();
+        idle();
+        assertEquals(leaves(), store.stats().runs());
+        call.run();
+        writeForSeconds(20);
+        assertTrue(store.stats().runs() > leaves(), store.stats().runs() + " runs");
+    }
+
+    private void scanThenWrite() {
+        writeForSeconds(20);
+        scanUntilEager(Part.LEAVES);
+        writeForSeconds(20);
+    }
+
+    private void idle() {
+        for (int second = 0; second < SECONDS_MAX; second++) {
+            environment.passTime();
+        }
+    }
+
+    private long leaves() {
+        StoreStats stats = store.stats();
+        assertEquals(2, stats.height());
+        return stats.nodes() - 1;
     }
 
     @Test

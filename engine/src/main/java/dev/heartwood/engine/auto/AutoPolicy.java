@@ -59,6 +59,9 @@ public final class AutoPolicy {
     /** Intervals without work before what merges free is freed. */
     private static final int IDLE_INTERVALS = 5;
 
+    /** Intervals without work before leaves that were scanned are made ready for scans that come again. */
+    private static final int REST_INTERVALS = 10;
+
     /** Runs that eager nodes are taken to have before any were seen. */
     private static final double EAGER_LEAF_RUNS = 2;
 
@@ -78,6 +81,7 @@ public final class AutoPolicy {
     private int farDistance;
     private long innerBytes;
     private int idleFor;
+    private Span resting;
 
     /** Leaves, or the nodes above them. */
     private static final class NodesPart {
@@ -122,7 +126,8 @@ public final class AutoPolicy {
         if (sample.leavesScanned() == 0 && !leaves.eager && !tree.leaves().isEmpty()) {
             leaves.cost.expect(tree.leaves().stream().mapToInt(TreeGauge.Leaf::runs).average().orElseThrow());
         }
-        idleFor = sample.isIdle() ? Math.min(idleFor + 1, IDLE_INTERVALS + 1) : 0;
+        idleFor = sample.isIdle() ? Math.min(idleFor + 1, REST_INTERVALS + 1) : 0;
+        decideRest();
         List<Decision> decisions = new ArrayList<>();
         decideSpan(decisions);
         decideNodes(leaves, sample, decisions);
@@ -134,6 +139,26 @@ public final class AutoPolicy {
     /** Whether a quiet time has just begun, to be spent on what merges free; said once for each. */
     public boolean isQuietBegun() {
         return idleFor == IDLE_INTERVALS;
+    }
+
+    /**
+     * The keys whose leaves are to be merged whole, with all that nodes above hold for them, for as long as nothing is asked; null when none
+     * are.
+     */
+    public Span resting() {
+        return resting;
+    }
+
+    /** Rests when the scans of the last minutes, if they came again for as long as they are remembered, would earn those merges. */
+    private void decideRest() {
+        if (idleFor == REST_INTERVALS) {
+            Span keys = scanned();
+            double runs = leaves.cost.runs(leaves.eager) + inner.cost.runs(inner.eager);
+            double earned = WorkloadMix.LONG * saved(Math.max(0, runs - 1));
+            resting = earned > held(leaves, keys) + held(inner, keys) ? keys : null;
+        } else if (idleFor == 0) {
+            resting = null;
+        }
     }
 
     private void decideNodes(NodesPart nodes, WorkloadSample sample, List<Decision> decisions) {
@@ -170,11 +195,15 @@ public final class AutoPolicy {
 
     /** What scans are spared in an interval when a part is eager. */
     private double saved(NodesPart nodes) {
+        return saved(nodes.cost.spared());
+    }
+
+    /** What scans save in an interval that are spared so many runs. */
+    private double saved(double spared) {
         boolean isQuiet = isQuiet();
         double leavesScanned = isQuiet ? mix.leavesScannedAgain() : mix.leavesScanned();
         double entriesScanned = isQuiet ? mix.entriesScannedAgain() : mix.entriesScanned();
         double all = leaves.cost.lazyRuns() + inner.cost.lazyRuns();
-        double spared = nodes.cost.spared();
         return spared * leavesScanned * (BYTES_PER_RUN + mix.readsPerRun() * BYTES_PER_READ)
                 + (all == 0 ? 0 : spared / all) * entriesScanned * BYTES_PER_ENTRY;
     }

@@ -36,6 +36,11 @@ final class ScanCost {
         lazy.add(runs);
     }
 
+    /** Runs that scans look into as the part is now. */
+    double runs(boolean isEager) {
+        return isEager ? eager : lazy.value();
+    }
+
     double lazyRuns() {
         return lazy.value();
     }

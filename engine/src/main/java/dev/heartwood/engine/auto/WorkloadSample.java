@@ -3,6 +3,7 @@ package dev.heartwood.engine.auto;
 /**
  * What happened in a store within one interval, and how it is at the end of it.
  *
+ * @param wasAsked whether a key was looked up or a cursor opened, also where neither a filter nor a leaf was asked
  * @param bytesWritten bytes of keys and values given to it
  * @param filtersAsked filters that point reads asked
  * @param pageReads pages that reads missed in the cache
@@ -16,6 +17,7 @@ package dev.heartwood.engine.auto;
  * @param stores stores that share the cache and the disk now, this one among them
  */
 public record WorkloadSample(
+        boolean wasAsked,
         long bytesWritten,
         long filtersAsked,
         long pageReads,
@@ -27,8 +29,8 @@ public record WorkloadSample(
         double owedShare,
         int distanceRoom,
         int stores) {
-    /** Whether nobody asked anything of the store that it noticed. */
+    /** Whether nobody asked anything of the store. */
     boolean isIdle() {
-        return bytesWritten == 0 && filtersAsked == 0 && leavesScanned == 0;
+        return !wasAsked && bytesWritten == 0 && leavesScanned == 0 && entriesScanned == 0;
     }
 }

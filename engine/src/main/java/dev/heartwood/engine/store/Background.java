@@ -6,6 +6,7 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
@@ -301,6 +302,21 @@ final class Background {
     void quiet() {
         compactions.wantIdle();
         mergeSoon();
+    }
+
+    /**
+     * Has leaves that have keys in {@code keys} made ready for scans, one after the other, as long as there is nothing else to do; null when
+     * there is something again.
+     */
+    void rest(Span keys) {
+        if (compactions.rest(keys)) {
+            mergeSoon();
+        }
+    }
+
+    /** Cursors opened so far; the number begins anew beyond what an int holds. */
+    int cursorsOpened() {
+        return scans.get();
     }
 
     /** Has merges planned and done, as many at a time as there are workers. */

@@ -23,6 +23,8 @@ final class ReadPath {
     private final TreeStorage storage;
     private final MergeOperator operator;
     private final StoreRecords records;
+    /** Whether a key was looked up since somebody asked; written only when it changes, so that lookups share its line. */
+    private volatile boolean wasAsked;
 
     ReadPath(
             Generations generations,
@@ -37,6 +39,19 @@ final class ReadPath {
         this.records = records;
     }
 
+    /** Whether a key was looked up since this was called before; a lookup beside this call may be missed. */
+    boolean wasAskedSince() {
+        boolean was = wasAsked;
+        wasAsked = false;
+        return was;
+    }
+
+    private void noteAsked() {
+        if (!wasAsked) {
+            wasAsked = true;
+        }
+    }
+
     /** The current state with a reference that the caller gives back; within its epoch. */
     ViewSources pin() {
         Generation[] newestFirst = generations.newestFirst();
@@ -49,6 +64,7 @@ final class ReadPath {
      * @return whether the key has an entry; {@code operation.found} then is a PUT, a DELETE or the newest MERGE
      */
     boolean findNewest(Operation operation, long keyAddress, int keyLength) {
+        noteAsked();
         FoundEntry found = operation.found;
         long hash = KeyHasher.hash(keyAddress, keyLength);
         // Before the list of memtables: see the package of the record cache.
@@ -68,6 +84,7 @@ final class ReadPath {
 
     /** As {@link #findNewest} at or before {@code snapshot}, in what it pinned. */
     boolean find(Operation operation, ViewSources sources, long keyAddress, int keyLength, long snapshot) {
+        noteAsked();
         FoundEntry found = operation.found;
         long hash = KeyHasher.hash(keyAddress, keyLength);
         return findInMemtables(

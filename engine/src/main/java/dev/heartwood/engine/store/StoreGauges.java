@@ -12,25 +12,29 @@ final class StoreGauges implements Tuner.Gauges {
     private final EngineEnvironment environment;
     private final TrunkEvents events;
     private final WritePath write;
+    private final ReadPath read;
     private final Background background;
     private final long memtableBytes;
-    private long[] last = new long[8];
+    private long[] last = new long[9];
 
     StoreGauges(
             EngineEnvironment environment,
             TrunkEvents events,
             WritePath write,
+            ReadPath read,
             Background background,
             long memtableBytes) {
         this.environment = environment;
         this.events = events;
         this.write = write;
+        this.read = read;
         this.background = background;
         this.memtableBytes = memtableBytes;
     }
 
     @Override
     public void restart() {
+        read.wasAskedSince();
         last = counters();
     }
 
@@ -40,6 +44,7 @@ final class StoreGauges implements Tuner.Gauges {
         long[] before = last;
         last = now;
         return new WorkloadSample(
+                read.wasAskedSince() || now[8] != before[8],
                 now[0] - before[0],
                 now[1] - before[1],
                 now[2] - before[2],
@@ -63,7 +68,8 @@ final class StoreGauges implements Tuner.Gauges {
             events.leafRunsScanned(),
             events.innerRunsScanned(),
             events.scanReads(),
-            events.entriesScanned()
+            events.entriesScanned(),
+            background.cursorsOpened()
         };
     }
 }

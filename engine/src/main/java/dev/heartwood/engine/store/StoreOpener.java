@@ -278,7 +278,7 @@ final class StoreOpener {
                 options.scrubPerSecond().bytes(),
                 damage);
         scrubber.start();
-        StoreGauges gauges = new StoreGauges(environment, trunk.events(), write, background, memtableBytes);
+        StoreGauges gauges = new StoreGauges(environment, trunk.events(), write, read, background, memtableBytes);
         Tuner tuner = new Tuner(
                 options,
                 trunk,

@@ -111,6 +111,7 @@ final class Tuner {
         if (isOther) {
             loan.leave(told);
             auto = null;
+            background.rest(null);
             forgetNodes();
             trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
             background.policyChanged();
@@ -165,6 +166,7 @@ final class Tuner {
             if (auto.isQuietBegun()) {
                 background.quiet();
             }
+            background.rest(auto.resting());
         } finally {
             later();
         }

@@ -3,6 +3,7 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.CompactionFilter;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.MergeOperator;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +37,9 @@ public final class Compactions {
     private final Runnable freed = this::freed;
     /** What there is time for; null when there is none. */
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
+    /** The keys whose leaves there is time to merge whole; null when there is none. */
+    private volatile Span resting;
+
     private volatile RuntimeException lastFailure;
     // Guarded by idling.
     private long generationSeen;
@@ -133,6 +137,19 @@ public final class Compactions {
         quiet.set(Urge.SETTLING);
     }
 
+    /**
+     * Says that there is time to make leaves that have keys in {@code keys} one run each, with what nodes above hold for them; or, with null,
+     * that there is none any more. Returns whether something is wanted by that.
+     */
+    public boolean rest(Span keys) {
+        boolean begins = keys != null && resting == null;
+        resting = keys;
+        if (begins) {
+            want();
+        }
+        return begins;
+    }
+
     /** Does one merge; returns whether there may be more. */
     public boolean runOne() {
         // What is wanted from here on is not dealt with by what is found below.
@@ -174,7 +191,7 @@ public final class Compactions {
                 idling.set(false);
             }
         }
-        return runReclaiming(seen);
+        return runReclaiming(seen) || runResting(seen);
     }
 
     /** A merge for the sake of space: one at a time, and none beside others, so that whatever the tree needs comes first. */
@@ -185,6 +202,20 @@ public final class Compactions {
         try {
             // The next change of the tree asks again.
             CompactionPlan plan = isHeldBack() ? null : space.plan();
+            return plan != null && run(plan, seen);
+        } finally {
+            reclaiming.set(false);
+        }
+    }
+
+    /** A merge of a leaf that scans would look into several runs for; likewise. */
+    private boolean runResting(long seen) {
+        Span keys = resting;
+        if (keys == null || running.get() != 0 || !reclaiming.compareAndSet(false, true)) {
+            return false;
+        }
+        try {
+            CompactionPlan plan = trunk.planResting(keys);
             return plan != null && run(plan, seen);
         } finally {
             reclaiming.set(false);

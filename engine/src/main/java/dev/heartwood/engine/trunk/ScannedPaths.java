@@ -7,7 +7,8 @@ import java.util.function.BiPredicate;
 
 /**
  * Finds leaves whose scans have looked so often into runs of the nodes above that they have paid for moving those to the leaf and making one
- * run of all: otherwise every scan looks into them until writes move them on. Belongs to one thread; the tree does not change meanwhile.
+ * run of all: otherwise every scan looks into them until writes move them on. Or those for which that would spare scans most, whoever pays.
+ * Belongs to one thread; the tree does not change meanwhile.
  */
 final class ScannedPaths {
     private record Step(TrunkNode node, int pivot) {}
@@ -15,20 +16,53 @@ final class ScannedPaths {
     /** A leaf, by its keys and the id of its oldest bundle. */
     record Leaf(Span span, long oldestBundle) {}
 
+    /** What makes a leaf worth a merge. */
+    private interface Worth {
+        /**
+         * For each byte that is merged; the leaf with most is chosen.
+         *
+         * @param held runs that nodes above hold for the leaf
+         * @param own runs of the leaf
+         */
+        double of(TrunkNode leaf, long held, long own);
+    }
+
+    private final Worth worth;
+    private final Span keys;
     private final BiPredicate<TrunkNode, Span> mayMerge;
     private final Deque<Step> path = new ArrayDeque<>();
     private Leaf best;
-    private double bestShare = 1;
+    private double bestShare;
 
-    private ScannedPaths(BiPredicate<TrunkNode, Span> mayMerge) {
+    private ScannedPaths(Worth worth, double least, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
+        this.worth = worth;
+        this.bestShare = least;
+        this.keys = keys;
         this.mayMerge = mayMerge;
     }
 
     /** The leaf whose scans have paid the most times over, of those that may be merged; null when none has paid. */
     static Leaf mostPaid(TrunkNode root, BiPredicate<TrunkNode, Span> mayMerge) {
-        ScannedPaths paths = new ScannedPaths(mayMerge);
-        paths.visit(root, Span.ALL);
-        return paths.best;
+        return new ScannedPaths(ScannedPaths::paid, 1, Span.ALL, mayMerge).find(root);
+    }
+
+    /** Of the leaves that have keys in {@code keys} and may be merged, the one with most runs for its bytes; null when each has one run. */
+    static Leaf mostScattered(TrunkNode root, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
+        return new ScannedPaths((leaf, held, own) -> held + own - 1, 0, keys, mayMerge).find(root);
+    }
+
+    private static double paid(TrunkNode leaf, long held, long own) {
+        if (held == 0 || leaf.looksAbove() < MergingPolicy.SCANS_MIN) {
+            return 0;
+        }
+        long looks = leaf.looksAbove() + leaf.scans() * Math.max(0, own - 1);
+        long reads = leaf.scanReads() * (held + own - 1) / (held + own);
+        return looks * MergingPolicy.BYTES_PER_SPARED_RUN + reads * MergingPolicy.BYTES_PER_SPARED_READ;
+    }
+
+    private Leaf find(TrunkNode root) {
+        visit(root, Span.ALL);
+        return best;
     }
 
     private void visit(TrunkNode node, Span span) {
@@ -44,7 +78,7 @@ final class ScannedPaths {
     }
 
     private void visitLeaf(TrunkNode leaf, Span span) {
-        if (leaf.looksAbove() < MergingPolicy.SCANS_MIN || leaf.bundleCount() == 0 || !mayMerge.test(leaf, span)) {
+        if (leaf.bundleCount() == 0 || span.intersect(keys).isEmpty() || !mayMerge.test(leaf, span)) {
             return;
         }
         long held = 0;
@@ -53,15 +87,9 @@ final class ScannedPaths {
             held += NodeMeasure.activeRuns(step.node, step.pivot, span);
             bytes += NodeMeasure.activeBytes(step.node, step.pivot, span);
         }
-        if (held == 0) {
-            return;
-        }
-        long own = MergingPolicy.liveRuns(leaf, 0, leaf.runCount());
-        long looks = leaf.looksAbove() + leaf.scans() * Math.max(0, own - 1);
-        long reads = leaf.scanReads() * (held + own - 1) / (held + own);
-        double paid = looks * MergingPolicy.BYTES_PER_SPARED_RUN + reads * MergingPolicy.BYTES_PER_SPARED_READ;
-        if (paid > bestShare * bytes) {
-            bestShare = paid / bytes;
+        double gain = worth.of(leaf, held, MergingPolicy.liveRuns(leaf, 0, leaf.runCount()));
+        if (gain > bestShare * bytes) {
+            bestShare = gain / bytes;
             best = new Leaf(span, leaf.bundle(0).id());
         }
     }

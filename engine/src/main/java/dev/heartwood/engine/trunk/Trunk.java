@@ -304,12 +304,28 @@ public final class Trunk {
     CompactionPlan planScanned() {
         structure.lock();
         try {
-            ScannedPaths.Leaf leaf =
-                    ScannedPaths.mostPaid(version.root(), (node, span) -> !running.isBusy(node, span) && afterSetAside(node) == 0);
-            return leaf == null ? null : planWhole(0, leaf.span(), leaf.oldestBundle(), true);
+            return planLeaf(ScannedPaths.mostPaid(version.root(), this::mayMergeWhole));
         } finally {
             structure.unlock();
         }
+    }
+
+    /** A merge of a leaf with keys in a span, and of all that nodes above hold for it, if that is several runs; as {@link #planWhole}. */
+    CompactionPlan planResting(Span keys) {
+        structure.lock();
+        try {
+            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, this::mayMergeWhole));
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    private boolean mayMergeWhole(TrunkNode node, Span span) {
+        return !running.isBusy(node, span) && afterSetAside(node) == 0;
+    }
+
+    private CompactionPlan planLeaf(ScannedPaths.Leaf leaf) {
+        return leaf == null ? null : planWhole(0, leaf.span(), leaf.oldestBundle(), true);
     }
 
     private CompactionPlan planWhole(int height, Span span, long oldestBundle, boolean withAbove) {

@@ -2,6 +2,7 @@ package dev.heartwood.engine.auto;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.PolicyChange.Part;
@@ -28,6 +29,8 @@ class AutoPolicyTest {
     /** A second of a store of 200 MB: megabytes written, scans of a leaf with 50 entries each, pages that reads miss. */
     private record Second(double writtenMb, int scans, int misses, double owed) {
         static final Second IDLE = new Second(0, 0, 0, 0);
+        /** Lookups that the record cache or a memtable answers: they ask no filter. */
+        static final Second CACHED_READS = new Second(0, 0, 0, -1);
         static final Second LOAD = new Second(40, 0, 0, 0);
         static final Second READS = new Second(0, 0, 20_000, 0);
         static final Second SCANS = new Second(0, 5000, 2000, 0);
@@ -35,6 +38,10 @@ class AutoPolicyTest {
         static final Second MANY_WRITES_AND_FEW_SCANS = new Second(40, 20, 0, 0);
         static final Second READS_AND_WRITES = new Second(20, 0, 15_000, 0);
         static final Second READS_AND_FEW_WRITES = new Second(5, 0, 15_000, 0);
+
+        boolean isAsked() {
+            return misses > 0 || scans > 0 || this == CACHED_READS;
+        }
     }
 
     /** A store that looks into fewer runs where it is eager, and the policy that sees it. */
@@ -68,6 +75,7 @@ class AutoPolicyTest {
             int leafRuns = leavesEager ? 2 : 8;
             int innerRuns = innerEager ? 3 : 10;
             WorkloadSample sample = new WorkloadSample(
+                    second.isAsked(),
                     (long) (second.writtenMb * 1e6),
                     second.misses * 2L,
                     second.misses,
@@ -158,6 +166,40 @@ class AutoPolicyTest {
             assertTrue(store.leavesEager, "time to merge what scans were on: " + store.decisions);
             assertEquals(round + 1, store.quiet);
         }
+    }
+
+    /** Until something is asked, be it what no filter or leaf is asked for. */
+    @Test
+    void leavesThatWereScannedAreMadeReadyWhileNothingIsAsked() {
+        Simulation store = new Simulation();
+        store.hotLeaves = 5;
+        store.run(60, Second.SCANS);
+        store.run(20, Second.READS_AND_WRITES);
+        store.run(9, Second.IDLE);
+        assertNull(store.policy.resting());
+        for (int second = 0; second < 600; second++) {
+            store.run(1, Second.IDLE);
+            assertEquals(Simulation.span(0, 5), store.policy.resting());
+        }
+        for (Second busy : List.of(Second.CACHED_READS, Second.READS, Second.LOAD, Second.SCANS)) {
+            store.run(1, busy);
+            assertNull(store.policy.resting());
+            store.run(9, Second.IDLE);
+            assertNull(store.policy.resting());
+        }
+    }
+
+    @Test
+    void leavesThatAreHardlyScannedAreLeftAsTheyAre() {
+        Simulation store = new Simulation();
+        store.run(60, Second.SCANS);
+        store.run(2000, Second.CACHED_READS);
+        store.run(60, Second.IDLE);
+        assertNull(store.policy.resting(), "scans of half an hour ago");
+        store.run(60, Second.LOAD);
+        store.run(60, new Second(0, 1, 0, 0));
+        store.run(60, Second.IDLE);
+        assertNull(store.policy.resting(), "a scan a second");
     }
 
     /** However much scans were spared: leaves are made ready for them again once the writes are over, and not all the while. */
@@ -297,7 +339,7 @@ class AutoPolicyTest {
             for (int stores : new int[] {1, 4}) {
                 AutoPolicy policy = new AutoPolicy(4, memtableMib << 20);
                 int room = 100;
-                WorkloadSample load = new WorkloadSample(500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room, stores);
+                WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room, stores);
                 List<Decision> decisions = new ArrayList<>();
                 for (int i = 0; i < 60; i++) {
                     decisions.addAll(policy.decide(load, new TreeGauge(List.of(), 0, 2, 0)));

@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -38,8 +42,14 @@ class CompactionsTest {
     }
 
     private void write() {
+        write(0, 200);
+    }
+
+    /** Writes 200 of the first so many keys. */
+    private void write(int seed, int keys) {
+        SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 200; i++) {
-            tree.put("key" + i, "value ".repeat(20));
+            tree.put("key" + (keys == 200 ? i : random.nextInt(keys)), "value ".repeat(20));
         }
         tree.pack();
         compactions.want();
@@ -54,6 +64,54 @@ class CompactionsTest {
         }
         assertTrue(compactions.finished() > 0);
         assertFalse(compactions.isNeeded());
+    }
+
+    /** A rest makes each leaf in some keys one run, with what the root holds for it, and stops when it is over. */
+    @Test
+    void aRestLeavesNothingToBeMergedAtLeavesThatScansCameTo() {
+        for (int i = 0; i < 40; i++) {
+            write(i, 8000);
+            while (compactions.runOne()) {}
+        }
+        int scattered = scattered(Span.ALL);
+        assertTrue(scattered > 1, scattered + " leaves");
+        TrunkNode root = tree.trunk.version().root();
+        Span keys = new Span(null, root.pivotSpan(root.pivotCount() / 2, Span.ALL).from());
+        assertTrue(compactions.rest(keys));
+        assertTrue(compactions.isNeeded());
+        assertTrue(compactions.runOne());
+        compactions.rest(null);
+        while (compactions.runOne()) {}
+        assertTrue(scattered(keys) > 0, "it was over");
+        assertTrue(compactions.rest(keys));
+        assertFalse(compactions.rest(keys), "it has begun already");
+        while (compactions.runOne()) {}
+        assertEquals(0, scattered(keys));
+        assertTrue(scattered(Span.ALL) > 0, "nobody scans the others");
+    }
+
+    /** Leaves with keys in a span that a scan would look into several runs for. */
+    private int scattered(Span keys) {
+        return scattered(List.of(), tree.trunk.version().root(), Span.ALL, keys);
+    }
+
+    private record Step(TrunkNode node, int pivot) {}
+
+    private static int scattered(List<Step> above, TrunkNode node, Span span, Span keys) {
+        if (node.isLeaf()) {
+            int runs = MergingPolicy.liveRuns(node, 0, node.runCount());
+            for (Step step : above) {
+                runs += NodeMeasure.activeRuns(step.node, step.pivot, span);
+            }
+            return runs > 1 && !span.intersect(keys).isEmpty() ? 1 : 0;
+        }
+        int count = 0;
+        for (int p = 0; p < node.pivotCount(); p++) {
+            List<Step> path = new ArrayList<>(above);
+            path.add(new Step(node, p));
+            count += scattered(path, node.pivot(p).child(), node.pivotSpan(p, span), keys);
+        }
+        return count;
     }
 
     @Test
