@@ -292,23 +292,28 @@ public final class AutoPolicy {
 
     private void decideDistance(WorkloadSample sample, List<Decision> decisions) {
         boolean isFar = farDistance != 0;
+        if (isFar && far(sample) < farDistance) {
+            // At once: the logs of all stores are bounded together.
+            int distance = far(sample) > askedDistance ? far(sample) : 0;
+            changeDistance(distance, text("%d stores share the memory and the space for logs", sample.stores()), decisions);
+            return;
+        }
         double missed = MISSES_BY_UNWRITTEN * mix.misses() * BYTES_PER_READ;
         boolean matters = sample.distanceRoom() > askedDistance && mix.written() > memtableBytes / INTERVALS_PER_MEMTABLE;
         boolean wanted = isFar ? MARGIN * mix.written() < missed : matters && mix.written() > MARGIN * missed;
-        if (!distanceDamping.allows(wanted)) {
-            return;
+        if (distanceDamping.allows(wanted)) {
+            String reason = text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses());
+            changeDistance(isFar ? 0 : far(sample), reason, decisions);
         }
-        int before = isFar ? farDistance : askedDistance;
-        farDistance = isFar ? 0 : far(sample);
-        int after = isFar ? askedDistance : farDistance;
+    }
+
+    /** Has a far distance in force, or with 0 the one that was asked for. */
+    private void changeDistance(int distance, String reason, List<Decision> decisions) {
+        int before = farDistance == 0 ? askedDistance : farDistance;
+        farDistance = distance;
+        int after = distance == 0 ? askedDistance : distance;
         decisions.add(new Decision(
-                Part.CHECKPOINT_DISTANCE,
-                Span.ALL,
-                null,
-                after,
-                Integer.toString(before),
-                Integer.toString(after),
-                text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses())));
+                Part.CHECKPOINT_DISTANCE, Span.ALL, null, after, Integer.toString(before), Integer.toString(after), reason));
     }
 
     private int far(WorkloadSample sample) {

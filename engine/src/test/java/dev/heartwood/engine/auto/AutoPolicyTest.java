@@ -351,6 +351,30 @@ class AutoPolicyTest {
         }
     }
 
+    /** It comes nearer as soon as more stores share the memory and the bound, and stays there when they are closed. */
+    @Test
+    void storesThatAreOpenedLaterHaveTheirPartOfTheLog() {
+        AutoPolicy policy = new AutoPolicy(4, 8 << 20);
+        assertEquals(List.of(128), distances(policy, 60, 100, 1));
+        assertEquals(List.of(50), distances(policy, 1, 50, 3));
+        assertEquals(List.of(), distances(policy, 60, 50, 3));
+        assertEquals(List.of(4), distances(policy, 1, 3, 60));
+        assertEquals(List.of(), distances(policy, 60, 3, 60));
+        assertEquals(List.of(128), distances(policy, 60, 100, 1));
+    }
+
+    /** What the distance became, interval by interval, of a store that is loaded beside others. */
+    private static List<Integer> distances(AutoPolicy policy, int seconds, int room, int stores) {
+        WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room, stores);
+        List<Integer> distances = new ArrayList<>();
+        for (int i = 0; i < seconds; i++) {
+            for (Decision decision : policy.decide(load, new TreeGauge(List.of(), 0, 2, 0))) {
+                distances.add(decision.distance());
+            }
+        }
+        return distances;
+    }
+
     @Test
     void aDistanceThatIsAskedForIsInForceAtOnce() {
         Simulation store = new Simulation();
