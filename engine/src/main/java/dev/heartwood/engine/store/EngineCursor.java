@@ -30,7 +30,8 @@ final class EngineCursor implements Cursor {
      *
      * A move to the next entry in the same direction asks nothing of the environment, so it is no operation: it says that it is under
      * way, and looks then whether the store is closed; who closes the store says so, and looks then for moves that are under way.
-     * All other moves are operations.
+     * All other moves are operations. A move may still begin after that, to find the store closed: who closes takes the cursor before
+     * it lets go of what the tree cursor walks, and waits for such a move.
      *
      * Between moves nobody needs what the tree cursor walks: the key and the value that are shown are copies. So whoever wants memory of
      * memtables that the tree has by now may take it from a cursor at rest, and the next move looks the key up again.
@@ -572,6 +573,8 @@ final class EngineCursor implements Cursor {
 
     /** Begins an operation of a move, in which the tree cursor walks what the view reads now. */
     private Operation enter() {
+        // Who closes the store may wait for this move, and whoever has an operation for who closes the store.
+        store.requireOpen();
         Operation operation = store.enterOutsideEpoch();
         try {
             if (!isCurrent()) {
@@ -609,10 +612,14 @@ final class EngineCursor implements Cursor {
         }
     }
 
-    /** Lets go of what it reads; called once, by the store, while it is open and no move is under way. */
+    /**
+     * Lets go of what it reads; called once, by the store, whose calls see by now whether it is closed. A move that finds it closed has
+     * said before that it is under way, and waits for nobody: so it is waited for.
+     */
     void closeEntries() {
-        boolean isTaken = takeToClose();
-        assert isTaken : "closed within a move";
+        while (!takeToClose()) {
+            Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
+        }
         if (held != null) {
             leave();
         }
