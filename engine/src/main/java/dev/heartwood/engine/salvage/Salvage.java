@@ -65,7 +65,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
      * @param to the files of the directory for the copy, which must be empty
      * @param opening makes the store in that directory, and nothing where it refuses to make its data file, by {@link dev.heartwood.engine.store.EngineEnvironment#openForSalvage}
      * @param listing is given what was lost, one line each
-     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found
+     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found; also when the
+     *     copy is damaged, as its verification finds, and then it is refused by every open
      * @throws StoreException when the copy cannot be written; it is then refused by every open
      */
     public static SalvageReport run(
@@ -97,7 +98,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 salvage.run();
                 copyLog(damaged, known, superblock.storeId());
                 target.checkpoint();
-                requireSound();
+                requireSound(to);
                 to.delete(StoreFiles.COPYING);
                 to.syncDirectory();
                 return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses);
@@ -178,10 +179,11 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         return builder.build();
     }
 
-    private void requireSound() {
+    private void requireSound(Storage to) {
         List<String> problems = target.verify().problems();
         if (!problems.isEmpty()) {
-            throw new IllegalStateException("the copy is damaged: " + problems.getFirst());
+            String data = to.directory().resolve(StoreFiles.DATA).toString();
+            throw new CorruptionException(data, 0, "COPY", "a sound copy", problems.getFirst());
         }
     }
 

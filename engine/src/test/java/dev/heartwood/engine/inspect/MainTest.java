@@ -9,6 +9,8 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.Storage;
@@ -24,7 +26,10 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -148,28 +153,42 @@ class MainTest {
     /** It counted as a store that cannot be opened, when the device failed and was not full. */
     @Test
     void aCopyThatCannotBeWrittenExitsWithItsOwnCode() {
-        Path to = base.resolve("salvaged-failing");
+        StoreIoException failure = new StoreIoException(5, "EIO", "pwrite", "data.hw", 0);
+        assertSalvageIsUnfinished("salvaged-failing", "EIO", Map.of("put", () -> {
+            throw failure;
+        }));
+    }
+
+    /** That ended the process with the stack of an exception that no caller knows. */
+    @Test
+    void aCopyThatIsDamagedExitsWithThatCodeToo() {
+        VerifyReport found = new VerifyReport(List.of("branch 7: page 9"), List.of(), 0, 0, 0, 0, 0, 0, 0, 0);
+        String said = "page 0 (COPY) is damaged: expected a sound copy, found branch 7: page 9";
+        assertSalvageIsUnfinished("salvaged-damaged", said, Map.of("verify", () -> found));
+    }
+
+    /** Salvages to a store of which some methods do something else. */
+    private static void assertSalvageIsUnfinished(String name, String reason, Map<String, Supplier<Object>> instead) {
+        Path to = base.resolve(name);
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         try (EngineEnvironment environment = EngineEnvironment.open(
                         EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build());
                 Storage from = StoreFixture.storage(sound)) {
             CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
-            assertEquals(Main.CANNOT_WRITE, commands.salvage(from, to, options -> failing(environment.openForSalvage(to, options))));
+            Function<StoreOptions, KeyValueStore> opening = options -> with(environment.openForSalvage(to, options), instead);
+            assertEquals(Main.CANNOT_WRITE, commands.salvage(from, to, opening));
         }
-        assertTrue(said.toString().contains("EIO") && said.toString().contains("no store"), said.toString());
+        assertTrue(said.toString().contains(reason) && said.toString().contains("no store"), said.toString());
         Outcome left = Outcome.of("verify", to.toString());
         assertEquals(Main.CANNOT_OPEN, left.code());
         assertTrue(left.err().contains("a salvage to it was never finished"), left.toString());
     }
 
-    /** A store whose first put fails. */
-    private static KeyValueStore failing(KeyValueStore store) {
+    private static KeyValueStore with(KeyValueStore store, Map<String, Supplier<Object>> instead) {
         return (KeyValueStore) Proxy.newProxyInstance(
                 KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
-                    if (method.getName().equals("put")) {
-                        throw new StoreIoException(5, "EIO", "pwrite", "data.hw", 0);
-                    }
-                    return method.invoke(store, values);
+                    Supplier<Object> other = instead.get(method.getName());
+                    return other == null ? method.invoke(store, values) : other.get();
                 });
     }
 
