@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,38 @@ class MainTest {
         assertEquals(Main.DAMAGED, both.code());
         assertTrue(both.out().contains("superblock, copy 1"), both.out());
         assertEquals(Main.DAMAGED, Outcome.of("inspect", damaged.toString()).code());
+    }
+
+    /** Of a backup it counted as a store that cannot be opened, and so it did of a salvage that finds nothing to begin with. */
+    @Test
+    void damageOfBothSuperblocksExitsWithTheCodeOfDamageWhateverTheCommand() throws IOException {
+        Path damaged = base.resolve("beheaded");
+        StoreFixture.copy(sound, damaged);
+        IntPredicate isSuperblock = page -> page == 0 || page == 16;
+        flip(damaged, isSuperblock);
+        assertEquals(Main.DAMAGED, Outcome.of("verify", damaged.toString()).code());
+        assertEquals(Main.DAMAGED, Outcome.of("inspect", damaged.toString()).code());
+        Path to = base.resolve("of-beheaded");
+        Outcome backup = Outcome.of("backup", damaged.toString(), to.toString());
+        assertEquals(Main.DAMAGED, backup.code(), backup.toString());
+        assertTrue(backup.err().contains("SUPERBLOCK") && backup.err().contains("salvage"), backup.toString());
+        assertFalse(Files.exists(to));
+
+        flip(damaged, isSuperblock.negate());
+        Outcome salvage = Outcome.of("salvage", damaged.toString(), to.toString());
+        assertEquals(Main.DAMAGED, salvage.code(), salvage.toString());
+        assertFalse(Files.exists(to));
+    }
+
+    private static void flip(Path directory, IntPredicate pages) throws IOException {
+        Path data = directory.resolve("data.hw");
+        byte[] bytes = Files.readAllBytes(data);
+        for (int page = 0; page < bytes.length / PageLayout.PAGE_BYTES; page++) {
+            if (pages.test(page)) {
+                bytes[page * PageLayout.PAGE_BYTES + 100] ^= 1;
+            }
+        }
+        Files.write(data, bytes);
     }
 
     @Test
