@@ -278,6 +278,7 @@ final class StoreOpener {
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, failStop::fail);
         background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
+        live.whenOldestGoes(background::oldestViewClosed);
         Scrubber scrubber = new Scrubber(
                 checkpointer,
                 device,
