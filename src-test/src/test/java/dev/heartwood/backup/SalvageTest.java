@@ -17,13 +17,16 @@ import dev.heartwood.LockedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.Snapshot;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
@@ -37,6 +40,7 @@ import dev.heartwood.testkit.TailMergeOperator;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -294,6 +298,54 @@ class SalvageTest {
         assertEquals(PageType.SUPERBLOCK.name(), headless.pageType());
         assertNotNull(headless.getMessage());
         assertEquals(List.of(), machine.files(TARGET));
+    }
+
+    private static StoreOptions storedOptions(SimulatedMachine machine, Path directory) {
+        try (Storage storage = machine.storage(directory);
+                OpenedStore store = new OpenedStore(storage)) {
+            return StoreOptions.parse(store.newest().options());
+        }
+    }
+
+    /** It was refused with the I/O mode of the source, when files had been made, and their directory had to be emptied by hand. */
+    @Test
+    void aTargetThatCannotBypassThePageCacheIsWrittenThroughIt() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = store(model, 6);
+        assertEquals(IoMode.DIRECT, storedOptions(machine, STORE).ioMode());
+        machine.faults().fail(OperationKind.CREATE, 1, Errno.EINVAL, Duration.ONCE);
+        SalvageReport report = salvage(machine);
+        assertEquals(1, machine.faults().injected());
+        assertEquals(0, report.losses(), lost.toString());
+        assertEquals(IoMode.BUFFERED, storedOptions(machine, TARGET).ioMode());
+        BackupFixture.requireContents(machine, TARGET, model, "through the page cache");
+    }
+
+    /** Also where it was made and its name could not be made durable. */
+    @Test
+    void whereTheDataFileCannotBeMadeNothingIsLeft() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 6);
+        for (Errno errno : new Errno[] {Errno.EINVAL, Errno.EACCES}) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(errno.ordinal()));
+            machine.faults().fail(OperationKind.CREATE, 1, errno, Duration.FOR_GOOD);
+            StoreIoException refusal = assertThrows(StoreIoException.class, () -> salvage(machine));
+            assertEquals(errno.name(), refusal.errnoName());
+            assertEquals(List.of(), machine.files(TARGET));
+        }
+        // Two marks are written, each with a sync of the directory, and then the data file is made, with another.
+        for (OperationKind kind : new OperationKind[] {OperationKind.WRITE_FILE, OperationKind.SYNC_DIRECTORY}) {
+            for (int nth = 1; nth <= (kind == OperationKind.WRITE_FILE ? 2 : 3); nth++) {
+                SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+                machine.faults().fail(kind, nth, Errno.EIO, Duration.ONCE);
+                String what = kind + " " + nth;
+                StoreIoException refusal = assertThrows(StoreIoException.class, () -> salvage(machine), what);
+                assertEquals("EIO", refusal.errnoName(), what);
+                assertEquals(List.of(), machine.files(TARGET), what);
+                salvage(machine);
+                BackupFixture.requireContents(machine, TARGET, model, what);
+            }
+        }
     }
 
     /** Else the copy would lack what could be read, and say that it could not. */

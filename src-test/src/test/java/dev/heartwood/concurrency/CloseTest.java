@@ -135,8 +135,9 @@ class CloseTest {
         }
     }
 
-    /** Stops in the middle of a cursor's move until it is let go on. */
+    /** Stops in the middle of a cursor's move until it is let go on; merges in the background ask it, too, and go on. */
     private static final class Stopping implements MergeOperator {
+        private volatile Thread mover;
         private final CountDownLatch reached = new CountDownLatch(1);
         private final CountDownLatch release = new CountDownLatch(1);
 
@@ -147,11 +148,9 @@ class CloseTest {
 
         @Override
         public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
-            reached.countDown();
-            try {
-                release.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
+            if (Thread.currentThread() == mover) {
+                reached.countDown();
+                Threads.await(release);
             }
             return operands.getLast();
         }
@@ -182,6 +181,7 @@ class CloseTest {
                         later.set(expected);
                     }
                 });
+                operator.mover = mover;
                 mover.start();
                 operator.reached.await();
                 Thread closer = new Thread(() -> {

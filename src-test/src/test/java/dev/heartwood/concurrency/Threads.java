@@ -14,6 +14,15 @@ final class Threads {
 
     private Threads() {}
 
+    /** Waits for a latch, which nobody interrupts. */
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     static void run(List<Body> bodies) {
         CountDownLatch start = new CountDownLatch(bodies.size());
         List<Throwable> failures = new ArrayList<>();

@@ -203,6 +203,40 @@ class SpaceTest {
         }
     }
 
+    /** Nothing asked for the merges that had waited before something was written, a checkpoint made or hundreds of cursors opened. */
+    @Test
+    void closingTheOldestViewAloneBringsAStoreAtRestWithinItsTarget() {
+        for (boolean isCursor : new boolean[] {false, true}) {
+            StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, TARGET);
+            try (Subject subject = new Subject(options).overwritten(0)) {
+                KeyValueStore store = subject.store;
+                Runnable closeOldest = isCursor ? store.cursor()::close : store.snapshot()::close;
+                subject.write(KEYS, KEYS + KEYS / 4, subject.environment::finish);
+                Snapshot second = store.snapshot();
+                subject.write(KEYS + KEYS / 4, 2 * KEYS, subject.environment::finish);
+                subject.rest();
+                // It sees all that the tree has.
+                Cursor newest = store.cursor();
+                long merges = store.stats().compactions();
+
+                second.close();
+                subject.environment.finish();
+                assertEquals(merges, store.stats().compactions(), "an older one is open");
+                assertTrue(subject.entriesForEachKey() > TARGET, text("with views", subject));
+                closeOldest.run();
+                subject.environment.finish();
+                assertTrue(store.stats().compactions() > merges);
+                assertTrue(subject.entriesForEachKey() <= TARGET, text("without", subject));
+
+                long after = store.stats().compactions();
+                newest.close();
+                store.cursor().close();
+                subject.environment.finish();
+                assertEquals(after, store.stats().compactions(), "nothing was held back any more");
+            }
+        }
+    }
+
     /** Those that see all that the tree has hold nothing back, though one of them is open at any time. */
     @Test
     void cursorsThatComeAndGoLeaveTheTargetReached() {

@@ -25,7 +25,8 @@ import site.ycsb.Status;
  *
  * <p>Reads, updates and deletes of an absent key are {@code NOT_FOUND}; an insert writes the record whether
  * there was one or not. Keys and values that are too long are a {@code BAD_REQUEST}, use after the end is
- * {@code SERVICE_UNAVAILABLE}, and any other failure of the store an {@code ERROR}, printed once per client.
+ * {@code SERVICE_UNAVAILABLE}, and any other failure an {@code ERROR}. All these are counted, and the first of a
+ * client is printed.
  */
 public final class HeartwoodClient extends DB {
     private Tables tables;
@@ -49,7 +50,7 @@ public final class HeartwoodClient extends DB {
             tables = SharedTables.acquire(getProperties());
             shared = true;
         } catch (StoreException | IllegalArgumentException | IllegalStateException e) {
-            Failures.note();
+            Failures.ofClient();
             throw new DBException(e);
         }
     }
@@ -63,7 +64,7 @@ public final class HeartwoodClient extends DB {
         try {
             SharedTables.release(getProperties());
         } catch (StoreException e) {
-            Failures.note();
+            Failures.ofClient();
             throw new DBException(e);
         }
     }
@@ -155,17 +156,22 @@ public final class HeartwoodClient extends DB {
         try {
             return operation.get();
         } catch (TooLargeException e) {
-            return Status.BAD_REQUEST;
+            return failed(e, Status.BAD_REQUEST);
         } catch (ClosedException e) {
-            return Status.SERVICE_UNAVAILABLE;
-        } catch (StoreException | IllegalArgumentException e) {
-            Failures.note();
-            if (!reported) {
-                reported = true;
-                System.err.println("Heartwood: " + e);
-            }
-            return Status.ERROR;
+            return failed(e, Status.SERVICE_UNAVAILABLE);
+        } catch (RuntimeException e) {
+            // YCSB's client would end the process, with exit code 0.
+            return failed(e, Status.ERROR);
         }
+    }
+
+    private Status failed(RuntimeException failure, Status status) {
+        Failures.ofOperation();
+        if (!reported) {
+            reported = true;
+            System.err.println("Heartwood: " + failure);
+        }
+        return status;
     }
 
     private static Map<String, byte[]> drained(Map<String, ByteIterator> values, Map<String, byte[]> into) {

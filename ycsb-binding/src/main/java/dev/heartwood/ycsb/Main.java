@@ -4,8 +4,8 @@ import java.util.Properties;
 import site.ycsb.Client;
 
 /**
- * Runs YCSB's client, and ends with exit code 1 when a store could not be opened or an operation failed, 2 when a property {@code
- * heartwood.*} is not an option.
+ * Runs YCSB's client, and ends with exit code 1 when a store could not be opened or an operation failed, which it counts on
+ * standard error, 2 when a property {@code heartwood.*} is not an option.
  */
 public final class Main {
     private static final int FAILED = 1;
@@ -24,7 +24,7 @@ public final class Main {
         // The client calls System.exit with 0 by itself; a hook is where the code can still be changed.
         Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(Main::endWithFailure));
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
-            Failures.note();
+            Failures.ofClient();
             failure.printStackTrace();
         });
         Client.main(arguments);
@@ -43,9 +43,10 @@ public final class Main {
     }
 
     private static void endWithFailure() {
-        if (Failures.any()) {
+        String failures = Failures.summary();
+        if (failures != null) {
             System.out.flush();
-            System.err.println("heartwood ycsb: there were failures");
+            System.err.println("heartwood ycsb: " + failures);
             Runtime.getRuntime().halt(FAILED);
         }
     }

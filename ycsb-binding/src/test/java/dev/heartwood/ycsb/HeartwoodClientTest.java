@@ -91,15 +91,20 @@ class HeartwoodClientTest {
     }
 
     @Test
-    void failuresHaveTheirStatus() throws Exception {
+    void failuresHaveTheirStatusAndAreCounted() throws Exception {
+        long before = Failures.operations();
         client.insert(TABLE, "k1", fields("field0", "a"));
         fake.contents().replaceAll((key, value) -> new byte[] {(byte) 0xff, 1});
         assertEquals(Status.ERROR, client.read(TABLE, "k1", null, new HashMap<>()), "not a record");
         fake.failWith(new TooLargeException("a key", 70_000, 65_536));
         assertEquals(Status.BAD_REQUEST, client.insert(TABLE, "k1", fields("field0", "a")));
+        fake.failWith(new IllegalStateException("a failure nobody thought of"));
+        assertEquals(Status.ERROR, client.delete(TABLE, "k1"));
         fake.failWith(null);
+        assertEquals(Status.NOT_FOUND, client.read(TABLE, "none", null, new HashMap<>()), "no failure");
         tables.table(TABLE).close();
         assertEquals(Status.SERVICE_UNAVAILABLE, client.read(TABLE, "k1", null, new HashMap<>()));
+        assertEquals(4, Failures.operations() - before);
     }
 
     @Test

@@ -1,33 +1,88 @@
 package dev.heartwood.ycsb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class MainTest {
+    /** More than a key may have. */
+    private static final int KEY_BYTES = 70_000;
+
+    private record Ended(int code, String said) {}
+
+    @TempDir
+    Path directory;
+
     @Test
     void aPropertyThatIsNoOptionEndsItBeforeItBegins() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-Xmx100m",
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "-db",
-                        HeartwoodClient.class.getName(),
-                        "-load",
-                        "-P",
-                        "workloads/workloada",
-                        "-p",
-                        "heartwood.colour=red")
-                .redirectErrorStream(true)
-                .start();
+        Ended ended = run("-load", "heartwood.colour=red");
+        assertEquals(2, ended.code(), ended.said());
+        assertEquals("heartwood ycsb: there is no option 'colour'", ended.said());
+    }
+
+    @Test
+    void whatSucceedsEndsWell() throws IOException, InterruptedException {
+        assertEnds(0, null, run("-load", "recordcount=10"));
+        // Updates of keys that are not there are not failures.
+        assertEnds(0, null, run("-t", "recordcount=10", "operationcount=50", "zeropadding=20"));
+    }
+
+    /** Records that were refused for their size were counted by nobody, and the process ended with exit code 0. */
+    @Test
+    void refusedRecordsOfALoadAreCountedAndEndItWithAFailure() throws IOException, InterruptedException {
+        assertEnds(1, "1 operation failed", run("-load", "recordcount=1", "zeropadding=" + KEY_BYTES));
+    }
+
+    @Test
+    void refusedOperationsOfARunAreCountedAndEndItWithAFailure() throws IOException, InterruptedException {
+        assertEnds(1, "3 operations failed", run(
+                "-t",
+                "recordcount=10",
+                "operationcount=3",
+                "readproportion=0",
+                "updateproportion=0",
+                "insertproportion=1",
+                "zeropadding=" + KEY_BYTES));
+    }
+
+    private static void assertEnds(int code, String failures, Ended ended) {
+        assertEquals(code, ended.code(), ended.said());
+        boolean isSaid = failures == null
+                ? !ended.said().contains("failed")
+                : ended.said().contains("heartwood ycsb: " + failures);
+        assertTrue(isSaid, ended.said());
+    }
+
+    /** Runs the client on workload A, with these properties. */
+    private Ended run(String phase, String... properties) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx100m",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "-db",
+                HeartwoodClient.class.getName(),
+                phase,
+                "-P",
+                "workloads/workloada",
+                "-p",
+                "heartwood.memory=32m",
+                "-p",
+                SharedTables.DIRECTORY + "=" + directory));
+        for (String property : properties) {
+            command.addAll(List.of("-p", property));
+        }
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-        assertEquals(2, process.waitFor(), said);
-        assertEquals("heartwood ycsb: there is no option 'colour'", said);
+        return new Ended(process.waitFor(), said);
     }
 }

@@ -8,7 +8,9 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Writes a branch from entries that come in order: by key, and the versions of a key from newest to oldest. Belongs to one
@@ -28,6 +30,9 @@ public final class BranchWriter {
     /** With the branch's own group, which other values are copied to, one less than references can tell apart: so many were refused once. */
     private static final int SHARED_GROUPS_MAX = GROUPS_MAX - 2;
 
+    /** Most branches refer to fewer. */
+    private static final int GROUPS_EXPECTED = 4;
+
     private final BranchStorage storage;
     private final long id;
     private final WriteMode mode;
@@ -40,6 +45,8 @@ public final class BranchWriter {
     private final long valueCopy;
     private final List<OverflowGroup> groups = new ArrayList<>();
     private final List<long[]> groupBytes = new ArrayList<>();
+    /** Where in those lists groups are, but for the branch's own. */
+    private final Map<OverflowGroup, Integer> ordinals = new IdentityHashMap<>(GROUPS_EXPECTED);
     private OverflowWriter overflow;
     private int ownGroup = -1;
     private long lastKey;
@@ -314,16 +321,18 @@ public final class BranchWriter {
         return overflow;
     }
 
+    /** Of the group among those that the branch refers to, of which there may be tens of thousands. */
     private int ordinalOf(OverflowGroup group) {
-        for (int i = groups.size() - 1; i >= 0; i--) {
-            if (groups.get(i) == group) {
-                return i;
-            }
+        Integer known = ordinals.get(group);
+        if (known != null) {
+            return known;
         }
+        int ordinal = groups.size();
+        ordinals.put(group, ordinal);
         group.retain(0);
         groups.add(group);
         groupBytes.add(new long[1]);
-        return groups.size() - 1;
+        return ordinal;
     }
 
     private static void putReference(long reference, int group, long position, int length) {

@@ -28,6 +28,21 @@ public final class StoreFiles {
         files.writeFile(COPYING, SALVAGING);
     }
 
+    /** Takes away what a salvage has made that found no way to make its data file; a device in its place stays. */
+    public static void takeBackSalvage(Storage files) {
+        if (files.exists(DATA) && !files.isRawDevice(DATA)) {
+            files.delete(DATA);
+        }
+        if (files.exists(CREATING)) {
+            files.delete(CREATING);
+        }
+        files.syncDirectory();
+        if (files.exists(COPYING)) {
+            files.delete(COPYING);
+            files.syncDirectory();
+        }
+    }
+
     /** Whether a salvage to this directory was begun and not finished. */
     public static boolean isSalvageBegun(Storage files) {
         return files.exists(COPYING) && Arrays.equals(SALVAGING, files.readFile(COPYING, SALVAGING.length + 1));

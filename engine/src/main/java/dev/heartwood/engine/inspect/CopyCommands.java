@@ -44,7 +44,7 @@ final class CopyCommands {
         try (from;
                 OpenedStore closed = new OpenedStore(from)) {
             if (closed.newest() == null) {
-                throw closed.view().copies()[0].damage();
+                return damaged(closed.view().copies()[0].damage());
             }
             options = StoreOptions.parse(closed.newest().options());
         }
@@ -53,9 +53,13 @@ final class CopyCommands {
                         directory, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
             return backup(store, to);
         } catch (CorruptionException e) {
-            err.println(e.getMessage() + "; salvage copies what can be read");
-            return Main.DAMAGED;
+            return damaged(e);
         }
+    }
+
+    private int damaged(StoreException damage) {
+        err.println(damage.getMessage() + "; salvage copies what can be read");
+        return Main.DAMAGED;
     }
 
     private int backup(KeyValueStore store, Path to) {

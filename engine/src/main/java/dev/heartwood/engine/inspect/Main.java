@@ -1,5 +1,6 @@
 package dev.heartwood.engine.inspect;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
@@ -21,7 +22,10 @@ public final class Main {
     /** Nothing is damaged. */
     public static final int CLEAN = 0;
 
-    /** Damage was found; it is listed on standard output. */
+    /**
+     * Damage was found, be it of both superblocks. It is listed on standard output; what cannot be copied because of it is said on standard
+     * error.
+     */
     public static final int DAMAGED = 1;
 
     /** The arguments make no sense. */
@@ -65,6 +69,9 @@ public final class Main {
             };
         } catch (InvalidPathException e) {
             return wrong();
+        } catch (CorruptionException e) {
+            err.println(e.getMessage());
+            return DAMAGED;
         } catch (StoreException e) {
             err.println(e.getMessage());
             return CANNOT_OPEN;

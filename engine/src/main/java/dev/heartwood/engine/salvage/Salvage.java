@@ -8,7 +8,9 @@ import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.StoreException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.StoreOptions.OpenMode;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Entries;
@@ -20,11 +22,13 @@ import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
+import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.store.KeyForm;
 import dev.heartwood.engine.trunk.RootSearch;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -54,13 +58,15 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     }
 
     /**
-     * Copies a store. Takes its lock and writes nothing else there.
+     * Copies a store. Takes its lock and writes nothing else there. The copy has the options of the store, but goes through the operating
+     * system's cache where its file system refuses O_DIRECT.
      *
      * @param from the damaged store's files
      * @param to the files of the directory for the copy, which must be empty
-     * @param opening makes the store in that directory, by {@link dev.heartwood.engine.store.EngineEnvironment#openForSalvage}
+     * @param opening makes the store in that directory, and nothing where it refuses to make its data file, by {@link dev.heartwood.engine.store.EngineEnvironment#openForSalvage}
      * @param listing is given what was lost, one line each
-     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found
+     * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found; also when the
+     *     copy is damaged, as its verification finds, and then it is refused by every open
      * @throws StoreException when the copy cannot be written; it is then refused by every open
      */
     public static SalvageReport run(
@@ -80,7 +86,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         Superblock superblock = known == null ? search(damaged) : known;
         StoreOptions options = options(superblock);
         form = KeyForm.of(options.keyOrder());
-        try (KeyValueStore opened = opening.apply(options)) {
+        try (KeyValueStore opened = open(opening, options, to)) {
             target = opened;
             keepsOperands = known != null;
             if (!StoreFiles.isSalvageBegun(to)) {
@@ -92,11 +98,26 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 salvage.run();
                 copyLog(damaged, known, superblock.storeId());
                 target.checkpoint();
-                requireSound();
+                requireSound(to);
                 to.delete(StoreFiles.COPYING);
                 to.syncDirectory();
                 return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses);
             }
+        }
+    }
+
+    /** The file system of the copy may be unable to bypass the page cache, as that of the source could. */
+    private static KeyValueStore open(Function<StoreOptions, KeyValueStore> opening, StoreOptions options, Storage to) {
+        try {
+            return opening.apply(options);
+        } catch (StoreIoException e) {
+            boolean isDirectRefused = options.ioMode() == IoMode.DIRECT
+                    && e.errno() == Errno.EINVAL
+                    && Path.of(e.path()).equals(to.directory().resolve(StoreFiles.DATA));
+            if (!isDirectRefused || StoreFiles.isSalvageBegun(to)) {
+                throw e;
+            }
+            return opening.apply(options.toBuilder().ioMode(IoMode.BUFFERED).build());
         }
     }
 
@@ -158,10 +179,11 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         return builder.build();
     }
 
-    private void requireSound() {
+    private void requireSound(Storage to) {
         List<String> problems = target.verify().problems();
         if (!problems.isEmpty()) {
-            throw new IllegalStateException("the copy is damaged: " + problems.getFirst());
+            String data = to.directory().resolve(StoreFiles.DATA).toString();
+            throw new CorruptionException(data, 0, "COPY", "a sound copy", problems.getFirst());
         }
     }
 

@@ -18,7 +18,9 @@
  *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
  *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost. A
  *       branch that is damaged has keys from its first to its last alone, whichever leaf it is.
- *   <li>From the first file in it on, and until the copy is complete, every open, backup and salvage refuses the directory.
+ *   <li>From the first file in it on, and until the copy is complete, every open, backup and salvage refuses the directory. Where the data
+ *       file of the copy cannot be made, the files before it are taken away again.
+ *   <li>The copy's I/O mode is the store's, or BUFFERED where the file system it goes to refuses O_DIRECT.
  * </ol>
  *
  * <h2>What is not possible</h2>

@@ -288,6 +288,13 @@ final class Background {
         mergeSoon();
     }
 
+    /** Notes that {@code oldest} is the smallest sequence number now that is seen by a snapshot or cursor, and that it was a smaller one. */
+    void oldestViewClosed(long oldest) {
+        if (compactions.oldestViewClosed(oldest)) {
+            mergeSoon();
+        }
+    }
+
     double spaceAmplification() {
         return compactions.spaceAmplification();
     }

@@ -170,7 +170,7 @@ public final class EngineEnvironment implements Environment {
 
     /**
      * Makes a store for a salvage to fill, in a directory where nothing is. From its first file on every other open refuses it, until the
-     * file {@link dev.heartwood.engine.checkpoint.StoreFiles#COPYING} is deleted.
+     * file {@link dev.heartwood.engine.checkpoint.StoreFiles#COPYING} is deleted. Where its data file cannot be made, no other is left.
      *
      * @param storeOptions with the open mode CREATE_NEW
      */

@@ -506,15 +506,13 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void checkpoint() {
-        Operation operation = enter();
-        try {
-            operation.outsideEpoch(() -> whileOpen(() -> checkpointNow(seal)));
-        } finally {
-            operation.end();
-        }
+        whileOpen(() -> checkpointNow(seal));
     }
 
-    /** Runs something long that closing has to wait for. */
+    /**
+     * Runs something long that closing has to wait for. It is no operation: threads that wait their turn here, however many, have no slots
+     * that others need, maybe those whom this waits for.
+     */
     private void whileOpen(Runnable action) {
         lifecycle.lock();
         try {
@@ -612,16 +610,11 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void settle() {
-        Operation operation = enter();
-        try {
-            operation.outsideEpoch(() -> whileOpen(() -> {
-                parts.background().settle();
-                runCheckpoint();
-                parts.returnFreeSpace();
-            }));
-        } finally {
-            operation.end();
-        }
+        whileOpen(() -> {
+            parts.background().settle();
+            runCheckpoint();
+            parts.returnFreeSpace();
+        });
     }
 
     @Override

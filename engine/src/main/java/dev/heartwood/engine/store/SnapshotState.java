@@ -84,8 +84,11 @@ final class SnapshotState {
 
     void release() {
         if (references.drop()) {
-            live.close(sequence);
-            sources.release();
+            try {
+                sources.release();
+            } finally {
+                live.close(sequence);
+            }
         }
     }
 }

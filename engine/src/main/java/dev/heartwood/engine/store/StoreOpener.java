@@ -100,10 +100,7 @@ final class StoreOpener {
         files.lock();
         BackupUndo.apply(files, environment.buffers());
         create = decideCreate();
-        if (purpose == Purpose.SALVAGE) {
-            StoreFiles.beginSalvage(files);
-        }
-        BlockDevice device = openDevice(create);
+        BlockDevice device = purpose == Purpose.SALVAGE ? beginSalvage(create) : openDevice(create);
         Superblocks superblocks = new Superblocks(device, environment.buffers());
         opened.push(superblocks);
         Superblock durable = create ? create(device, superblocks) : superblocks.read();
@@ -157,6 +154,17 @@ final class StoreOpener {
         BlockDevice device = files.openDevice(StoreFiles.DATA, create);
         opened.push(device);
         return device;
+    }
+
+    /** Where the data file cannot be made, nothing stays of the salvage: it, or another one, may be tried again. */
+    private BlockDevice beginSalvage(boolean create) {
+        try {
+            StoreFiles.beginSalvage(files);
+            return openDevice(create);
+        } catch (RuntimeException | Error e) {
+            Closing.join(e, Closing.run(() -> StoreFiles.takeBackSalvage(files)));
+            throw e;
+        }
     }
 
     private Superblock create(BlockDevice device, Superblocks superblocks) {
@@ -270,6 +278,7 @@ final class StoreOpener {
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, failStop::fail);
         background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
+        live.whenOldestGoes(background::oldestViewClosed);
         Scrubber scrubber = new Scrubber(
                 checkpointer,
                 device,

@@ -40,6 +40,9 @@ public final class Compactions {
     /** The keys whose leaves there is time to merge whole; null when there is none. */
     private volatile Span resting;
 
+    /** Whether merges for the sake of space wait for the oldest view to close. */
+    private volatile boolean heldBack;
+
     private volatile RuntimeException lastFailure;
     // Guarded by idling.
     private long generationSeen;
@@ -196,16 +199,24 @@ public final class Compactions {
 
     /** A merge for the sake of space: one at a time, and none beside others, so that whatever the tree needs comes first. */
     private boolean runReclaiming(long seen) {
-        if (running.get() != 0 || !reclaiming.compareAndSet(false, true)) {
-            return false;
+        while (running.get() == 0 && reclaiming.compareAndSet(false, true)) {
+            boolean waits;
+            try {
+                // The next change of the tree asks again, or who closes the view that holds it back.
+                waits = isHeldBack();
+                CompactionPlan plan = waits ? null : space.plan();
+                if (plan != null) {
+                    return run(plan, seen);
+                }
+            } finally {
+                reclaiming.set(false);
+            }
+            // When that view was closed meanwhile, who came because of it may have found this one here.
+            if (!waits || heldBack) {
+                return false;
+            }
         }
-        try {
-            // The next change of the tree asks again.
-            CompactionPlan plan = isHeldBack() ? null : space.plan();
-            return plan != null && run(plan, seen);
-        } finally {
-            reclaiming.set(false);
-        }
+        return false;
     }
 
     /** A merge of a leaf that scans would look into several runs for; likewise. */
@@ -224,11 +235,37 @@ public final class Compactions {
 
     /**
      * Whether a snapshot or cursor is older than something that the tree has: it may see what nobody else does, and merges for the sake of that
-     * would come to nothing, again and again.
+     * would come to nothing, again and again. If so, {@link #oldestViewClosed} asks for them.
      */
     private boolean isHeldBack() {
+        if (!isHeldBackBy(oldestView())) {
+            return false;
+        }
+        // Whoever closes that view takes it off the list and then looks at this: it sees it, or the view is gone here.
+        heldBack = true;
+        return isHeldBackBy(oldestView());
+    }
+
+    private long oldestView() {
         long[] oldestFirst = snapshots.get();
-        return oldestFirst.length > 0 && oldestFirst[0] < trunk.sequenceMax();
+        return oldestFirst.length == 0 ? Long.MAX_VALUE : oldestFirst[0];
+    }
+
+    private boolean isHeldBackBy(long oldestView) {
+        return oldestView < trunk.sequenceMax();
+    }
+
+    /**
+     * Says that the oldest view was closed, and which sequence number the one sees that is the oldest now, Long.MAX_VALUE when there is none.
+     * Reads a flag unless merges were held back. Returns whether they are wanted now.
+     */
+    public boolean oldestViewClosed(long oldestView) {
+        if (!heldBack || isHeldBackBy(oldestView)) {
+            return false;
+        }
+        heldBack = false;
+        want();
+        return true;
     }
 
     private boolean runQuiet(Urge urge, long seen) {

@@ -3,13 +3,17 @@ package dev.heartwood.engine.branch;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
+import dev.heartwood.engine.os.Memory;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -86,6 +90,47 @@ class ManyGroupsTest {
         assertEquals(branch.entries(), entries);
         assertEquals(6, values);
         real.forEach(Branch::release);
+    }
+
+    /** They were compared one by one for every value. */
+    @Test
+    void everyValueRefersToItsGroupHoweverManyThereAre() {
+        int count = 30_000;
+        int rounds = 3;
+        OverflowGroup[] groups = new OverflowGroup[count];
+        for (int i = 0; i < count; i++) {
+            groups[i] = groupWithoutPages(i);
+        }
+        // Each round meets them in another order, and the second begins with a value that goes to the branch's own.
+        int[] strides = {1, 7_919, 17};
+        BranchWriter writer = new BranchWriter(fixture.storage, fixture.newId(), WriteMode.CACHED);
+        for (int round = 0; round < rounds; round++) {
+            if (round == 1) {
+                fixture.add(writer, new Entry(BranchFixture.bytes("key1-"), 1, Entries.PUT, filled(1)));
+            }
+            for (int i = 0; i < count; i++) {
+                addLarge(writer, "key%d-%05d".formatted(round, i), groups[(int) ((long) i * strides[round] % count)]);
+            }
+        }
+        Branch branch = writer.finish();
+        assertEquals(count + 1, branch.overflowGroups().length);
+        for (int i = 0; i < count; i++) {
+            assertSame(groups[i], branch.overflowGroups()[i]);
+            assertEquals(rounds * VALUE_BYTES, branch.overflowBytes()[i]);
+        }
+        long entries = 0;
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            for (cursor.seekFirst(); cursor.valid(); cursor.next()) {
+                String key = new String(Memory.bytes(cursor.keyAddress(), cursor.keyLength()), StandardCharsets.US_ASCII);
+                int round = key.charAt(3) - '0';
+                OverflowGroup expected = key.length() == 5
+                        ? branch.overflowGroups()[count]
+                        : groups[(int) (Long.parseLong(key.substring(5)) * strides[round] % count)];
+                assertSame(expected, cursor.largeGroup(), key);
+                entries++;
+            }
+        }
+        assertEquals(rounds * count + 1, entries);
     }
 
     private static byte[] filled(int number) {

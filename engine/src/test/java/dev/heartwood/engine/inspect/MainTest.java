@@ -9,6 +9,8 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.Storage;
@@ -24,7 +26,11 @@ import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.function.IntPredicate;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -88,6 +94,38 @@ class MainTest {
         assertEquals(Main.DAMAGED, Outcome.of("inspect", damaged.toString()).code());
     }
 
+    /** Of a backup it counted as a store that cannot be opened, and so it did of a salvage that finds nothing to begin with. */
+    @Test
+    void damageOfBothSuperblocksExitsWithTheCodeOfDamageWhateverTheCommand() throws IOException {
+        Path damaged = base.resolve("beheaded");
+        StoreFixture.copy(sound, damaged);
+        IntPredicate isSuperblock = page -> page == 0 || page == 16;
+        flip(damaged, isSuperblock);
+        assertEquals(Main.DAMAGED, Outcome.of("verify", damaged.toString()).code());
+        assertEquals(Main.DAMAGED, Outcome.of("inspect", damaged.toString()).code());
+        Path to = base.resolve("of-beheaded");
+        Outcome backup = Outcome.of("backup", damaged.toString(), to.toString());
+        assertEquals(Main.DAMAGED, backup.code(), backup.toString());
+        assertTrue(backup.err().contains("SUPERBLOCK") && backup.err().contains("salvage"), backup.toString());
+        assertFalse(Files.exists(to));
+
+        flip(damaged, isSuperblock.negate());
+        Outcome salvage = Outcome.of("salvage", damaged.toString(), to.toString());
+        assertEquals(Main.DAMAGED, salvage.code(), salvage.toString());
+        assertFalse(Files.exists(to));
+    }
+
+    private static void flip(Path directory, IntPredicate pages) throws IOException {
+        Path data = directory.resolve("data.hw");
+        byte[] bytes = Files.readAllBytes(data);
+        for (int page = 0; page < bytes.length / PageLayout.PAGE_BYTES; page++) {
+            if (pages.test(page)) {
+                bytes[page * PageLayout.PAGE_BYTES + 100] ^= 1;
+            }
+        }
+        Files.write(data, bytes);
+    }
+
     @Test
     void wrongArgumentsAreRefused() {
         assertEquals(Main.WRONG_ARGUMENTS, Outcome.of().code());
@@ -148,28 +186,42 @@ class MainTest {
     /** It counted as a store that cannot be opened, when the device failed and was not full. */
     @Test
     void aCopyThatCannotBeWrittenExitsWithItsOwnCode() {
-        Path to = base.resolve("salvaged-failing");
+        StoreIoException failure = new StoreIoException(5, "EIO", "pwrite", "data.hw", 0);
+        assertSalvageIsUnfinished("salvaged-failing", "EIO", Map.of("put", () -> {
+            throw failure;
+        }));
+    }
+
+    /** That ended the process with the stack of an exception that no caller knows. */
+    @Test
+    void aCopyThatIsDamagedExitsWithThatCodeToo() {
+        VerifyReport found = new VerifyReport(List.of("branch 7: page 9"), List.of(), 0, 0, 0, 0, 0, 0, 0, 0);
+        String said = "page 0 (COPY) is damaged: expected a sound copy, found branch 7: page 9";
+        assertSalvageIsUnfinished("salvaged-damaged", said, Map.of("verify", () -> found));
+    }
+
+    /** Salvages to a store of which some methods do something else. */
+    private static void assertSalvageIsUnfinished(String name, String reason, Map<String, Supplier<Object>> instead) {
+        Path to = base.resolve(name);
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         try (EngineEnvironment environment = EngineEnvironment.open(
                         EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build());
                 Storage from = StoreFixture.storage(sound)) {
             CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
-            assertEquals(Main.CANNOT_WRITE, commands.salvage(from, to, options -> failing(environment.openForSalvage(to, options))));
+            Function<StoreOptions, KeyValueStore> opening = options -> with(environment.openForSalvage(to, options), instead);
+            assertEquals(Main.CANNOT_WRITE, commands.salvage(from, to, opening));
         }
-        assertTrue(said.toString().contains("EIO") && said.toString().contains("no store"), said.toString());
+        assertTrue(said.toString().contains(reason) && said.toString().contains("no store"), said.toString());
         Outcome left = Outcome.of("verify", to.toString());
         assertEquals(Main.CANNOT_OPEN, left.code());
         assertTrue(left.err().contains("a salvage to it was never finished"), left.toString());
     }
 
-    /** A store whose first put fails. */
-    private static KeyValueStore failing(KeyValueStore store) {
+    private static KeyValueStore with(KeyValueStore store, Map<String, Supplier<Object>> instead) {
         return (KeyValueStore) Proxy.newProxyInstance(
                 KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
-                    if (method.getName().equals("put")) {
-                        throw new StoreIoException(5, "EIO", "pwrite", "data.hw", 0);
-                    }
-                    return method.invoke(store, values);
+                    Supplier<Object> other = instead.get(method.getName());
+                    return other == null ? method.invoke(store, values) : other.get();
                 });
     }
 

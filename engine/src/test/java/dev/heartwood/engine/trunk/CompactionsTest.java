@@ -22,14 +22,17 @@ class CompactionsTest {
     /** What happens when a merge, or whoever looks for one, asks for the live snapshots. */
     private Runnable asked = () -> {};
 
+    private long[] views = {};
+
     private final Compactions compactions = new Compactions(
             tree.storage,
             tree.trunk,
             new MergeAdmission(tree.pool),
             () -> 0,
             () -> {
+                long[] seen = views;
                 asked.run();
-                return new long[0];
+                return seen;
             },
             tree.operator(),
             null);
@@ -42,14 +45,22 @@ class CompactionsTest {
     }
 
     private void write() {
-        write(0, 200);
+        write(200);
     }
 
-    /** Writes 200 of the first so many keys. */
-    private void write(int seed, int keys) {
+    private void write(int keys) {
+        for (int i = 0; i < keys; i++) {
+            tree.put("key" + i, "value ".repeat(20));
+        }
+        tree.pack();
+        compactions.want();
+    }
+
+    /** Writes 200 of many keys. */
+    private void writeSome(int seed) {
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < 200; i++) {
-            tree.put("key" + (keys == 200 ? i : random.nextInt(keys)), "value ".repeat(20));
+            tree.put("key" + random.nextInt(8000), "value ".repeat(20));
         }
         tree.pack();
         compactions.want();
@@ -70,7 +81,7 @@ class CompactionsTest {
     @Test
     void aRestLeavesNothingToBeMergedAtLeavesThatScansCameTo() {
         for (int i = 0; i < 40; i++) {
-            write(i, 8000);
+            writeSome(i);
             while (compactions.runOne()) {}
         }
         int scattered = scattered(Span.ALL);
@@ -172,5 +183,70 @@ class CompactionsTest {
         asked = () -> {};
         assertFalse(compactions.runOne());
         assertFalse(compactions.isNeeded());
+    }
+
+    /** A tree with something to merge for space alone, while a view that is older than all of it is open. */
+    private void rest() {
+        tree.snapshots.add(1L);
+        write();
+        while (compactions.runOne()) {}
+        write(60);
+        while (compactions.runOne()) {}
+        views = new long[] {1};
+        compactions.targetSpace(1.05);
+    }
+
+    /** Closes that view, as another thread does; returns whether that has merges begin. */
+    private boolean closeView() {
+        views = new long[0];
+        return compactions.oldestViewClosed(Long.MAX_VALUE);
+    }
+
+    private void assertReclaims(long before) {
+        while (compactions.runOne()) {}
+        assertTrue(compactions.finished() > before, "nothing was merged for space");
+    }
+
+    @Test
+    void theOldestViewThatIsClosedHasWhatWaitedForItMerged() {
+        rest();
+        long before = compactions.finished();
+        assertFalse(compactions.runOne());
+        assertFalse(compactions.isNeeded());
+        views = new long[] {2};
+        assertFalse(compactions.oldestViewClosed(2), "that is older than the tree's entries too");
+        assertFalse(compactions.isNeeded());
+        assertEquals(before, compactions.finished());
+        assertTrue(closeView());
+        assertTrue(compactions.isNeeded());
+        assertReclaims(before);
+        assertFalse(compactions.oldestViewClosed(Long.MAX_VALUE), "nothing waits");
+    }
+
+    /** Right after whoever plans has seen it, and before anybody can know that something waits for it. */
+    @Test
+    void aViewThatIsClosedWhileItIsMetHoldsNothingBack() {
+        rest();
+        long before = compactions.finished();
+        asked = () -> {
+            asked = () -> {};
+            assertFalse(closeView());
+        };
+        assertTrue(compactions.runOne());
+        assertReclaims(before);
+    }
+
+    /** Whoever comes because of that finds the one who has just met the view, and leaves again. */
+    @Test
+    void whoMeetsAViewLooksAgainWhenItIsClosedMeanwhile() {
+        rest();
+        long before = compactions.finished();
+        asked = () -> asked = () -> {
+            asked = () -> {};
+            assertTrue(closeView());
+            assertFalse(compactions.runOne(), "one thread at a time");
+        };
+        assertTrue(compactions.runOne());
+        assertReclaims(before);
     }
 }
