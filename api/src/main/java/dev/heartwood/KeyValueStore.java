@@ -164,6 +164,9 @@ public interface KeyValueStore extends AutoCloseable {
      * or as the new one if that was complete; what was overwritten was kept in it meanwhile, and takes that much more space. A first
      * backup that was broken off is refused by every open until a later call has completed it.
      *
+     * <p>The copy is written past the operating system's page cache, as the store is, but for a file system that refuses that; there it
+     * opens with the I/O mode BUFFERED only.
+     *
      * @throws UnsuitableTargetException when the directory holds anything else
      * @throws LockedException when the backup there is open
      * @throws CorruptionException when a page that had to be copied is damaged; the earlier backup is as it was

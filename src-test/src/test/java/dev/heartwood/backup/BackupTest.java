@@ -3,12 +3,17 @@ package dev.heartwood.backup;
 import static dev.heartwood.backup.BackupFixture.STORE;
 import static dev.heartwood.backup.BackupFixture.TARGET;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.BackupReport;
 import dev.heartwood.Durability;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
+import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -98,6 +103,29 @@ class BackupTest {
             assertTrue(read < first.pages() * BackupFixture.PAGE_BYTES / 4, read + " bytes of the source were read again");
             BackupReport third = store.backup(TARGET);
             assertEquals(0, third.pagesCopied(), third.toString());
+        }
+        BackupFixture.requireContents(machine, TARGET, model, "backup");
+    }
+
+    @Test
+    void aTargetThatCannotBypassThePageCacheIsWrittenThroughIt() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            for (OperationKind kind : new OperationKind[] {OperationKind.CREATE, OperationKind.OPEN}) {
+                store.put(key(kind.ordinal()), new byte[100]);
+                model.put(key(kind.ordinal()), new byte[100]);
+                machine.faults().fail(kind, 1, Errno.EINVAL, Duration.ONCE);
+                store.backup(TARGET);
+            }
+            assertEquals(2, machine.faults().injected());
+            machine.faults().fail(OperationKind.OPEN, 1, Errno.EACCES, Duration.ONCE);
+            assertThrows(StoreIoException.class, () -> store.backup(TARGET), "that is something else");
+            assertEquals(3, machine.faults().injected());
+            machine.faults().fail(OperationKind.OPEN, 1, Errno.EINVAL, Duration.FOR_GOOD);
+            StoreIoException refusal = assertThrows(StoreIoException.class, () -> store.backup(TARGET));
+            assertEquals(Errno.EINVAL.name(), refusal.errnoName());
+            machine.faults().heal();
         }
         BackupFixture.requireContents(machine, TARGET, model, "backup");
     }

@@ -24,6 +24,7 @@
  *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there.
  *   <li>Only an empty directory, one with nothing but what a first backup left that was broken off, or a backup of the same store is
  *       written to, and not one that was opened since. The target's lock is held throughout.
+ *   <li>The target is written with the I/O mode of the source, or through the page cache where its file system refuses O_DIRECT.
  * </ol>
  */
 package dev.heartwood.engine.backup;

@@ -1,7 +1,10 @@
 package dev.heartwood.engine.checkpoint;
 
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Errno;
+import java.nio.file.Path;
 import java.util.Arrays;
 
 /** The names of a store's files; those of the log and the lock are their packages' own. */
@@ -41,6 +44,11 @@ public final class StoreFiles {
             files.delete(COPYING);
             files.syncDirectory();
         }
+    }
+
+    /** Whether a failure says that the data file of a directory cannot be opened with O_DIRECT. */
+    public static boolean isDirectRefused(StoreIoException failure, Storage files) {
+        return failure.errno() == Errno.EINVAL && Path.of(failure.path()).equals(files.directory().resolve(DATA));
     }
 
     /** Whether a salvage to this directory was begun and not finished. */

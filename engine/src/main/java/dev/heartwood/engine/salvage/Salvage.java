@@ -22,13 +22,11 @@ import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
-import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.store.KeyForm;
 import dev.heartwood.engine.trunk.RootSearch;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -111,10 +109,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         try {
             return opening.apply(options);
         } catch (StoreIoException e) {
-            boolean isDirectRefused = options.ioMode() == IoMode.DIRECT
-                    && e.errno() == Errno.EINVAL
-                    && Path.of(e.path()).equals(to.directory().resolve(StoreFiles.DATA));
-            if (!isDirectRefused || StoreFiles.isSalvageBegun(to)) {
+            boolean isRefused = options.ioMode() == IoMode.DIRECT && StoreFiles.isDirectRefused(e, to);
+            if (!isRefused || StoreFiles.isSalvageBegun(to)) {
                 throw e;
             }
             return opening.apply(options.toBuilder().ioMode(IoMode.BUFFERED).build());

@@ -16,10 +16,8 @@ import dev.heartwood.StoreTuning;
 import dev.heartwood.ValueConsumer;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.WriteBatch;
-import dev.heartwood.engine.backup.Backup;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.checkpoint.SessionMark;
-import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkPolicies;
@@ -552,12 +550,7 @@ final class EngineStore implements KeyValueStore {
     public BackupReport backup(Path directory) {
         Objects.requireNonNull(directory, "directory");
         checkpoint();
-        return longCall(() -> {
-            try (Storage to = environment.storage(directory, options)) {
-                return CheckpointView.view(parts, environment.buffers(), view -> Backup.run(
-                        view, parts.files(), to, environment.randomness(), (what, done, total) -> longCalls.requireOpen()));
-            }
-        });
+        return longCall(() -> StoreBackup.run(parts, environment, directory, (what, done, total) -> longCalls.requireOpen()));
     }
 
     /** Runs something long that others need not wait for; closing ends it. */
