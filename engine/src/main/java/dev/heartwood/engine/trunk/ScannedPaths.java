@@ -28,31 +28,36 @@ final class ScannedPaths {
     }
 
     private final Worth worth;
+    /** What a leaf's scans must have looked into above it. */
+    private final int looksMin;
+
     private final Span keys;
     private final BiPredicate<TrunkNode, Span> mayMerge;
     private final Deque<Step> path = new ArrayDeque<>();
     private Leaf best;
     private double bestShare;
 
-    private ScannedPaths(Worth worth, double least, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
+    private ScannedPaths(
+            Worth worth, double least, int looksMin, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
         this.worth = worth;
         this.bestShare = least;
+        this.looksMin = looksMin;
         this.keys = keys;
         this.mayMerge = mayMerge;
     }
 
     /** The leaf whose scans have paid the most times over, of those that may be merged; null when none has paid. */
     static Leaf mostPaid(TrunkNode root, BiPredicate<TrunkNode, Span> mayMerge) {
-        return new ScannedPaths(ScannedPaths::paid, 1, Span.ALL, mayMerge).find(root);
+        return new ScannedPaths(ScannedPaths::paid, 1, MergingPolicy.SCANS_MIN, Span.ALL, mayMerge).find(root);
     }
 
     /** Of the leaves that have keys in {@code keys} and may be merged, the one with most runs for its bytes; null when each has one run. */
     static Leaf mostScattered(TrunkNode root, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
-        return new ScannedPaths((leaf, held, own) -> held + own - 1, 0, keys, mayMerge).find(root);
+        return new ScannedPaths((leaf, held, own) -> held + own - 1, 0, 0, keys, mayMerge).find(root);
     }
 
     private static double paid(TrunkNode leaf, long held, long own) {
-        if (held == 0 || leaf.looksAbove() < MergingPolicy.SCANS_MIN) {
+        if (held == 0) {
             return 0;
         }
         long looks = leaf.looksAbove() + leaf.scans() * Math.max(0, own - 1);
@@ -78,7 +83,8 @@ final class ScannedPaths {
     }
 
     private void visitLeaf(TrunkNode leaf, Span span) {
-        if (leaf.bundleCount() == 0 || span.intersect(keys).isEmpty() || !mayMerge.test(leaf, span)) {
+        boolean isMeant = leaf.looksAbove() >= looksMin && !span.intersect(keys).isEmpty();
+        if (!isMeant || leaf.bundleCount() == 0 || !mayMerge.test(leaf, span)) {
             return;
         }
         long held = 0;
