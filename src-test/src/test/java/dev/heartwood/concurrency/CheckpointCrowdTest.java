@@ -24,7 +24,7 @@ class CheckpointCrowdTest {
     /** Each of them had a slot for an operation, so that a read found none, and a move of a cursor that closing waits for. */
     @Test
     void whoWaitsForACheckpointKeepsNobodyFromReading() throws InterruptedException {
-        CountDownLatch settling = new CountDownLatch(1);
+        CountDownLatch merging = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         CompactionFilter filter = new CompactionFilter() {
             @Override
@@ -34,7 +34,7 @@ class CheckpointCrowdTest {
 
             @Override
             public Decision filter(MemorySegment key, MemorySegment value) {
-                settling.countDown();
+                merging.countDown();
                 Threads.await(release);
                 return Decision.KEEP;
             }
@@ -48,15 +48,13 @@ class CheckpointCrowdTest {
             }
             List<Thread> crowd = new ArrayList<>();
             crowd.add(started(store::settle));
-            settling.await();
+            // Merges that nobody waits for ask the filter, too: whoever settles may not have begun by then.
+            merging.await();
+            awaitWaiting(crowd.getFirst());
             for (int i = 0; i < Epochs.SLOTS - 1; i++) {
                 crowd.add(started(i % 2 == 0 ? store::checkpoint : store::settle));
             }
-            for (Thread thread : crowd) {
-                while (thread.getState() != Thread.State.WAITING) {
-                    Thread.onSpinWait();
-                }
-            }
+            crowd.forEach(CheckpointCrowdTest::awaitWaiting);
             Thread reader = new Thread(() -> assertArrayEquals(VALUE, store.get(KEY)));
             reader.start();
             while (reader.isAlive() && reader.getState() != Thread.State.TIMED_WAITING) {
@@ -69,6 +67,12 @@ class CheckpointCrowdTest {
                 thread.join();
             }
             assertNotEquals(Thread.State.TIMED_WAITING, state, "the read waited for them");
+        }
+    }
+
+    private static void awaitWaiting(Thread thread) {
+        while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
         }
     }
 

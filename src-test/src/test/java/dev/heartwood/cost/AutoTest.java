@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -230,8 +231,24 @@ class AutoTest {
         assertNotDisturbed(() -> store.cursor().close());
     }
 
+    /** Of a cursor's moves only those that come to another leaf are counted. */
+    @Test
+    void whoStaysWithinALeafIsNotDisturbed() {
+        List<Predicate<Cursor>> moves =
+                List.of(Cursor::first, Cursor::next, Cursor::previous, cursor -> cursor.seek(Load.key(0)));
+        int[] moved = new int[1];
+        scanThenWrite();
+        try (Cursor cursor = store.cursor()) {
+            staysUndisturbed(() -> assertTrue(moves.get(moved[0]++ % moves.size()).test(cursor)));
+        }
+    }
+
     private void assertNotDisturbed(Runnable call) {
         scanThenWrite();
+        staysUndisturbed(call);
+    }
+
+    private void staysUndisturbed(Runnable call) {
         for (int second = 0; second < SECONDS_MAX; second++) {
             call.run();
             environment.passTime();

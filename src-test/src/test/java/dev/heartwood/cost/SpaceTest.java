@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionFilter;
 import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyOrder;
@@ -15,11 +16,16 @@ import dev.heartwood.StoreStats;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -234,6 +240,60 @@ class SpaceTest {
                 subject.environment.finish();
                 assertEquals(after, store.stats().compactions(), "nothing was held back any more");
             }
+        }
+    }
+
+    /** What came to be merged when the store let go of it was not to be in any checkpoint, and the closing waited for it. */
+    @Test
+    void nothingIsMergedForTheSakeOfAViewThatIsLeftToTheClosing() {
+        AtomicInteger asked = new AtomicInteger();
+        StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, TARGET).toBuilder()
+                .compactionFilter(new CompactionFilter() {
+                    @Override
+                    public String name() {
+                        return "counting";
+                    }
+
+                    @Override
+                    public Decision filter(MemorySegment key, MemorySegment value) {
+                        asked.incrementAndGet();
+                        return Decision.KEEP;
+                    }
+                })
+                .build();
+        AtomicInteger leaks = new AtomicInteger();
+        AtomicInteger askedThen = new AtomicInteger();
+        Subject subject = new Subject(options);
+        // A leak is reported between the moment when views are let go of and that when the background ends.
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord leak) {
+                leaks.incrementAndGet();
+                askedThen.set(asked.get());
+                subject.environment.finish();
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger("dev.heartwood");
+        try (subject) {
+            subject.overwritten(0);
+            subject.store.snapshot();
+            subject.write(KEYS, 2 * KEYS, subject.environment::finish);
+            subject.rest();
+            assertTrue(subject.entriesForEachKey() > TARGET, text("with a view", subject));
+            logger.addHandler(handler);
+            logger.setUseParentHandlers(false);
+            subject.store.close();
+            assertEquals(1, leaks.get());
+            assertEquals(askedThen.get(), asked.get(), "entries merged while it was closing");
+        } finally {
+            logger.removeHandler(handler);
+            logger.setUseParentHandlers(true);
         }
     }
 

@@ -3,7 +3,7 @@ package dev.heartwood.engine.auto;
 /**
  * What happened in a store within one interval, and how it is at the end of it.
  *
- * @param wasAsked whether a key was looked up or a cursor opened, also where neither a filter nor a leaf was asked
+ * @param wasAsked whether a key was looked up, or a cursor opened or moved, also where neither a filter nor a leaf was asked
  * @param bytesWritten bytes of keys and values given to it
  * @param filtersAsked filters that point reads asked
  * @param pageReads pages that reads missed in the cache
@@ -29,7 +29,7 @@ public record WorkloadSample(
         double owedShare,
         int distanceRoom,
         int stores) {
-    /** Whether nobody asked anything of the store. */
+    /** Whether nobody read or wrote. Who settles or verifies the store is not counted. */
     boolean isIdle() {
         return !wasAsked && bytesWritten == 0 && leavesScanned == 0 && entriesScanned == 0;
     }

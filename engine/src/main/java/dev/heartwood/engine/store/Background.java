@@ -515,10 +515,15 @@ final class Background {
         steps.signalRoom();
     }
 
-    /** Plans nothing more and waits for what is under way. */
-    void close() {
+    /** Plans nothing more: no checkpoint will have what comes of it. */
+    void stopPlanning() {
         closing = true;
         quietCheckpoint.close();
+    }
+
+    /** Plans nothing more and waits for what is under way. */
+    void close() {
+        stopPlanning();
         awaitQuiet();
     }
 }

@@ -111,6 +111,11 @@ final class EngineStore implements KeyValueStore {
         requireOpen();
     }
 
+    /** Notes that a cursor is moved. */
+    void noteMove() {
+        read.noteAsked();
+    }
+
     /** The merge operator for stored keys, or null. */
     MergeOperator mergeOperator() {
         return read.operator();

@@ -14,7 +14,7 @@ final class LiveSnapshots {
 
     /**
      * Sets what is called whenever no number is as small any more as the smallest was, with that which is now, Long.MAX_VALUE when there is
-     * none. Once, before the first is opened; must be quick and allocate nothing, as it is part of closing every cursor.
+     * none. Once, before the first is opened; must be quick and as a rule allocate nothing, as it is part of closing every cursor.
      */
     void whenOldestGoes(LongConsumer action) {
         whenOldestGoes = action;

@@ -43,6 +43,7 @@ record StoreParts(
      */
     Closing closing(Runnable before) {
         return new Closing(
+                background::stopPlanning,
                 before,
                 tuner::close,
                 scrubber::close,
