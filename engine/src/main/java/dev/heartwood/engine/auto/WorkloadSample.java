@@ -5,7 +5,6 @@ package dev.heartwood.engine.auto;
  *
  * @param wasAsked whether a key was looked up, or a cursor opened or moved, also where neither a filter nor a leaf was asked
  * @param bytesWritten bytes of keys and values given to it
- * @param filtersAsked filters that point reads asked
  * @param pageReads pages that reads missed in the cache
  * @param leavesScanned leaves that cursors opened
  * @param leafRunsScanned runs of leaves that they looked into
@@ -19,7 +18,6 @@ package dev.heartwood.engine.auto;
 public record WorkloadSample(
         boolean wasAsked,
         long bytesWritten,
-        long filtersAsked,
         long pageReads,
         long leavesScanned,
         long leafRunsScanned,
@@ -31,6 +29,6 @@ public record WorkloadSample(
         int stores) {
     /** Whether nobody read or wrote. Who settles or verifies the store is not counted. */
     boolean isIdle() {
-        return !wasAsked && bytesWritten == 0 && leavesScanned == 0 && entriesScanned == 0;
+        return !wasAsked && bytesWritten == 0;
     }
 }

@@ -321,11 +321,6 @@ final class Background {
         }
     }
 
-    /** Cursors opened so far; the number begins anew beyond what an int holds. */
-    int cursorsOpened() {
-        return scans.get();
-    }
-
     /** Has merges planned and done, as many at a time as there are workers. */
     void mergeSoon() {
         while (!closing && !failStop.isFailed() && compactions.isWanted()) {

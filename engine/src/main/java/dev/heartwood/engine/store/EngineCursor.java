@@ -173,7 +173,7 @@ final class EngineCursor implements Cursor {
                 default -> Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
             }
         }
-        store.noteMove();
+        store.noteAsked();
     }
 
     /** Whoever came meanwhile to have the cursor let go of what it walks has passed it over, as a rule. */

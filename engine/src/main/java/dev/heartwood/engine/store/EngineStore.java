@@ -111,8 +111,8 @@ final class EngineStore implements KeyValueStore {
         requireOpen();
     }
 
-    /** Notes that a cursor is moved. */
-    void noteMove() {
+    /** Notes that a cursor is opened or moved. */
+    void noteAsked() {
         read.noteAsked();
     }
 
@@ -436,6 +436,7 @@ final class EngineStore implements KeyValueStore {
             }
             held = state.retainSources();
             cursor = new EngineCursor(this, state, held, held.entries(read, state.sequence()), range);
+            noteAsked();
             parts.background().scanned();
             views.add(cursor, state);
             return cursor;

@@ -23,7 +23,7 @@ final class ReadPath {
     private final TreeStorage storage;
     private final MergeOperator operator;
     private final StoreRecords records;
-    /** Whether a key was looked up or a cursor moved since somebody asked; written only when it changes, so that they share its line. */
+    /** Whether a key was looked up, or a cursor opened or moved, since somebody asked; written only when it changes, so that they share its line. */
     private volatile boolean wasAsked;
 
     ReadPath(
@@ -39,14 +39,14 @@ final class ReadPath {
         this.records = records;
     }
 
-    /** Whether a key was looked up or a cursor moved since this was called before; what happens beside this call may be missed. */
+    /** Whether a key was looked up, or a cursor opened or moved, since this was called before; what happens beside this call may be missed. */
     boolean wasAskedSince() {
         boolean was = wasAsked;
         wasAsked = false;
         return was;
     }
 
-    /** Notes that a key is looked up or a cursor moved: until that comes to another leaf, nothing else tells. */
+    /** Notes that a key is looked up, or a cursor opened or moved: where no filter or leaf is asked, nothing else tells. */
     void noteAsked() {
         if (!wasAsked) {
             wasAsked = true;

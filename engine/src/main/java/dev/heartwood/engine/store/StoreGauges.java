@@ -15,7 +15,7 @@ final class StoreGauges implements Tuner.Gauges {
     private final ReadPath read;
     private final Background background;
     private final long memtableBytes;
-    private long[] last = new long[9];
+    private long[] last = new long[7];
 
     StoreGauges(
             EngineEnvironment environment,
@@ -44,7 +44,7 @@ final class StoreGauges implements Tuner.Gauges {
         long[] before = last;
         last = now;
         return new WorkloadSample(
-                read.wasAskedSince() || now[8] != before[8],
+                read.wasAskedSince(),
                 now[0] - before[0],
                 now[1] - before[1],
                 now[2] - before[2],
@@ -52,7 +52,6 @@ final class StoreGauges implements Tuner.Gauges {
                 now[4] - before[4],
                 now[5] - before[5],
                 now[6] - before[6],
-                now[7] - before[7],
                 background.owedShare(),
                 environment.memtablesUnwrittenMax(memtableBytes),
                 environment.openStores());
@@ -62,14 +61,12 @@ final class StoreGauges implements Tuner.Gauges {
         CacheStats cache = environment.cache().stats();
         return new long[] {
             write.userBytes(),
-            events.filterProbes(),
             cache.loads() + cache.transientLoads(),
             events.leavesScanned(),
             events.leafRunsScanned(),
             events.innerRunsScanned(),
             events.scanReads(),
-            events.entriesScanned(),
-            background.cursorsOpened()
+            events.entriesScanned()
         };
     }
 }

@@ -77,7 +77,6 @@ class AutoPolicyTest {
             WorkloadSample sample = new WorkloadSample(
                     second.isAsked(),
                     (long) (second.writtenMb * 1e6),
-                    second.misses * 2L,
                     second.misses,
                     second.scans,
                     (long) second.scans * leafRuns,
@@ -339,7 +338,7 @@ class AutoPolicyTest {
             for (int stores : new int[] {1, 4}) {
                 AutoPolicy policy = new AutoPolicy(4, memtableMib << 20);
                 int room = 100;
-                WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room, stores);
+                WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, room, stores);
                 List<Decision> decisions = new ArrayList<>();
                 for (int i = 0; i < 60; i++) {
                     decisions.addAll(policy.decide(load, new TreeGauge(List.of(), 0, 2, 0)));
@@ -365,7 +364,7 @@ class AutoPolicyTest {
 
     /** What the distance became, interval by interval, of a store that is loaded beside others. */
     private static List<Integer> distances(AutoPolicy policy, int seconds, int room, int stores) {
-        WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, 0, room, stores);
+        WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, room, stores);
         List<Integer> distances = new ArrayList<>();
         for (int i = 0; i < seconds; i++) {
             for (Decision decision : policy.decide(load, new TreeGauge(List.of(), 0, 2, 0))) {
