@@ -1,5 +1,6 @@
 package dev.heartwood.cost;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -206,6 +207,34 @@ class SpaceTest {
             subject.write(2 * KEYS, 3 * KEYS, subject.environment::finish);
             subject.rest();
             assertTrue(subject.entriesForEachKey() <= TARGET, text("without", subject));
+        }
+    }
+
+    /**
+     * However often a store is overwritten meanwhile, it takes what the view sees and what it would take without; and when the view is
+     * closed only that, though nothing is written any more.
+     */
+    @Test
+    void oneVersionOfEachKeyIsKeptForAnOldView() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET)).overwritten(0)) {
+                Snapshot snapshot = subject.store.snapshot();
+                subject.write(KEYS, 6 * KEYS, subject.environment::finish);
+                subject.rest();
+                String with = text(policy + " with the view", subject);
+                double entries = subject.entriesForEachKey();
+                for (int i = 0; i < KEYS; i += 97) {
+                    assertArrayEquals(Load.value(i), snapshot.get(Load.key(i)));
+                }
+                snapshot.close();
+                subject.environment.finish();
+                String without = text(policy + " without", subject);
+                if (PRINTS) {
+                    System.out.println(with + "\n" + without);
+                }
+                assertTrue(entries <= 1 + TARGET, with);
+                assertTrue(subject.entriesForEachKey() <= TARGET, without);
+            }
         }
     }
 

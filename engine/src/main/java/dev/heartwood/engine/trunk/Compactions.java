@@ -22,6 +22,7 @@ public final class Compactions {
     private final Compactor compactor;
     private final SpaceReclaim space;
     private final Supplier<long[]> snapshots;
+    private final OldestView oldestView;
     private final MergeAdmission admission;
     private final AtomicInteger running = new AtomicInteger();
     private final AtomicBoolean idling = new AtomicBoolean();
@@ -39,9 +40,6 @@ public final class Compactions {
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
     /** The keys whose leaves there is time to merge whole; null when there is none. */
     private volatile Span resting;
-
-    /** Whether merges for the sake of space wait for the oldest view to close. */
-    private volatile boolean heldBack;
 
     private volatile RuntimeException lastFailure;
     // Guarded by idling.
@@ -65,6 +63,7 @@ public final class Compactions {
         this.compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, distanceBytes), operator, filter);
         this.space = new SpaceReclaim(storage, trunk);
         this.snapshots = snapshots;
+        this.oldestView = new OldestView(snapshots, trunk::sequenceMax);
         this.admission = admission;
     }
 
@@ -200,19 +199,21 @@ public final class Compactions {
     /** A merge for the sake of space: one at a time, and none beside others, so that whatever the tree needs comes first. */
     private boolean runReclaiming(long seen) {
         while (running.get() == 0 && reclaiming.compareAndSet(false, true)) {
+            boolean held;
             boolean waits;
             try {
-                // The next change of the tree asks again, or who closes the view that holds it back.
-                waits = isHeldBack();
-                CompactionPlan plan = waits ? null : space.plan();
+                CompactionPlan plan = space.plan(oldestView.sequence());
                 if (plan != null) {
                     return run(plan, seen);
                 }
+                // The next change of the tree asks again, or who closes the view that holds it back.
+                held = space.isHeldBack();
+                waits = oldestView.isWaitedFor(space.enoughToSee());
             } finally {
                 reclaiming.set(false);
             }
             // When that view was closed meanwhile, who came because of it may have found this one here.
-            if (!waits || heldBack) {
+            if (waits ? oldestView.isStillWaitedFor() : !held) {
                 return false;
             }
         }
@@ -234,36 +235,13 @@ public final class Compactions {
     }
 
     /**
-     * Whether a snapshot or cursor is older than something that the tree has: it may see what nobody else does, and merges for the sake of that
-     * would come to nothing, again and again. If so, {@link #oldestViewClosed} asks for them.
-     */
-    private boolean isHeldBack() {
-        if (!isHeldBackBy(oldestView())) {
-            return false;
-        }
-        // Whoever closes that view takes it off the list and then looks at this: it sees it, or the view is gone here.
-        heldBack = true;
-        return isHeldBackBy(oldestView());
-    }
-
-    private long oldestView() {
-        long[] oldestFirst = snapshots.get();
-        return oldestFirst.length == 0 ? Long.MAX_VALUE : oldestFirst[0];
-    }
-
-    private boolean isHeldBackBy(long oldestView) {
-        return oldestView < trunk.sequenceMax();
-    }
-
-    /**
      * Says that the oldest view was closed, and which sequence number the one sees that is the oldest now, Long.MAX_VALUE when there is none.
      * Reads a flag unless merges were held back. Returns whether they are wanted now.
      */
-    public boolean oldestViewClosed(long oldestView) {
-        if (!heldBack || isHeldBackBy(oldestView)) {
+    public boolean oldestViewClosed(long oldest) {
+        if (!oldestView.closed(oldest)) {
             return false;
         }
-        heldBack = false;
         want();
         return true;
     }
@@ -338,7 +316,8 @@ public final class Compactions {
     private CompactionPlan planQuiet(Urge urge) {
         // What somebody else wants meanwhile stays wanted.
         quiet.compareAndSet(urge, null);
-        boolean heldBack = isHeldBack();
+        // A view may see what nobody else does: to merge for the sake of that would come to nothing, again and again.
+        boolean heldBack = oldestView.isWaitedFor();
         boolean moved = !heldBack && trunk.balanceQuiet(urge);
         CompactionPlan plan = trunk.plan(heldBack ? Urge.SCANNED : urge);
         if (plan == null && urge == Urge.IDLE && isAtRest()) {

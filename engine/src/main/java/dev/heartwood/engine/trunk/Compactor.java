@@ -52,8 +52,8 @@ final class Compactor {
                 if (plan.gathers()) {
                     writer.gatherLargeValues();
                 }
-                merge(plan, inputs, snapshots, chunkPages, writer);
-                merged = writer.finish();
+                KeptVersions versions = merge(plan, inputs, snapshots, chunkPages, writer);
+                merged = writer.finish(versions);
             }
             Arrangement arrangement = arrange(plan, inputs, merged);
             FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
@@ -72,7 +72,7 @@ final class Compactor {
         }
     }
 
-    private void merge(
+    private KeptVersions merge(
             CompactionPlan plan, List<MergeInput> inputs, long[] snapshots, int chunkPages, RunWriter writer) {
         long scratch = storage.mergeBuffers().allocate(KEY_SCRATCH_BYTES);
         if (scratch == 0) {
@@ -87,9 +87,11 @@ final class Compactor {
                     bytes += input.run().sample().bytesWithin(plan.span());
                 }
             }
-            new VersionCollapser(snapshots, plan.reachesBottom(), operator, filter, trunk.events())
-                    .run(merge.merged(), writer, scratch);
+            VersionCollapser collapser =
+                    new VersionCollapser(snapshots, plan.reachesBottom(), operator, filter, trunk.events());
+            collapser.run(merge.merged(), writer, scratch);
             trunk.events().compacted(bytes, writer.bytes());
+            return collapser.kept();
         } finally {
             storage.mergeBuffers().free(scratch, KEY_SCRATCH_BYTES);
         }

@@ -52,9 +52,10 @@ public final class MemtablePacker {
         Bundle bundle = null;
         try (EntryCursor entries = memtable.sealedCursor();
                 RunWriter writer = RunWriter.withKeyHashes(storage, trunk.newId(), WriteMode.CACHED)) {
-            new VersionCollapser(snapshots.get(), false, operator, (CompactionFilter) null, trunk.events())
-                    .run(entries, writer, scratch);
-            bundle = bundle(writer);
+            VersionCollapser collapser =
+                    new VersionCollapser(snapshots.get(), false, operator, (CompactionFilter) null, trunk.events());
+            collapser.run(entries, writer, scratch);
+            bundle = bundle(writer, collapser.kept());
         } finally {
             storage.mergeBuffers().free(scratch, Compactor.KEY_SCRATCH_BYTES);
         }
@@ -68,12 +69,12 @@ public final class MemtablePacker {
         }
     }
 
-    private Bundle bundle(RunWriter writer) {
+    private Bundle bundle(RunWriter writer, KeptVersions kept) {
         if (writer.fingerprints() == null) {
             throw new InsufficientMemoryException("no memory for the fingerprints of a memtable");
         }
         beforeIncorporation.accept(writer.keyHashes());
-        Run run = writer.finish();
+        Run run = writer.finish(kept);
         if (run == null) {
             return null;
         }

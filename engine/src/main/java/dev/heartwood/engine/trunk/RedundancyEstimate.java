@@ -14,7 +14,8 @@ import java.util.function.Function;
  * parts of runs that no node refers to any more. From the hashes of a sample of keys, the same everywhere, as maplets record them ("SplinterDB
  * and Maplets", adaptive space reclamation). Bytes are those of entries: keys and values. One thread makes it; immutable afterwards.
  *
- * <p>Tombstones and operands count as any entry. Versions of a key within one run, which were kept for a snapshot, count as live.
+ * <p>Tombstones and operands count as any entry. Of versions of a key within one run, which were kept for views, it is known which were kept for
+ * the oldest one ({@link KeptVersions}); the others count as live.
  */
 final class RedundancyEstimate {
     /*
@@ -39,7 +40,7 @@ final class RedundancyEstimate {
      * @param span its keys
      * @param oldestBundle the id of the first of its bundles; 0 when it has none
      * @param usedBytes bytes of entries that it refers to and its children do not
-     * @param within of them, what younger runs of the node supersede
+     * @param within of them, what younger runs of the node supersede, or what was kept for a view that is closed
      * @param above of them, what only nodes above supersede
      * @param dead bytes that nobody refers to, in runs that it keeps alive; where several do, a part for each
      */
@@ -50,12 +51,14 @@ final class RedundancyEstimate {
             return Math.max(0, within + above) + dead;
         }
 
+        /** Bytes of the newest versions, and of what was kept for an open view. */
         double liveBytes() {
             return Math.max(0, usedBytes - within - above);
         }
     }
 
     private final Function<Maplet, MapletSlice> slices;
+    private final long oldestView;
     private final RunUsage usage;
     private final List<Node> nodes = new ArrayList<>();
     private final HashShares younger = new HashShares();
@@ -65,19 +68,27 @@ final class RedundancyEstimate {
     private List<Named> aboveAdded = List.of();
     private int aboveCut = Integer.SIZE;
     private double liveBytes;
+    private double keptBytes;
 
-    private RedundancyEstimate(TrunkNode root, Function<Maplet, MapletSlice> slices) {
+    private RedundancyEstimate(TrunkNode root, Function<Maplet, MapletSlice> slices, long oldestView) {
         this.slices = slices;
+        this.oldestView = oldestView;
         this.usage = RunUsage.of(root);
         visit(root, Span.ALL, List.of());
         for (Node node : nodes) {
             liveBytes += node.liveBytes();
         }
+        liveBytes = Math.max(0, liveBytes - keptBytes);
     }
 
-    /** The estimate for a tree; {@code slices} has for each maplet the slice with as many zero bits. */
-    static RedundancyEstimate of(TrunkNode root, Function<Maplet, MapletSlice> slices) {
-        return new RedundancyEstimate(root, slices);
+    /**
+     * The estimate for a tree.
+     *
+     * @param slices for each maplet the slice with as many zero bits
+     * @param oldestView the sequence number that the oldest open view sees, Long.MAX_VALUE when there is none
+     */
+    static RedundancyEstimate of(TrunkNode root, Function<Maplet, MapletSlice> slices, long oldestView) {
+        return new RedundancyEstimate(root, slices, oldestView);
     }
 
     /** All nodes, parents before children. */
@@ -93,6 +104,11 @@ final class RedundancyEstimate {
     /** Bytes of the newest versions. */
     double liveBytes() {
         return liveBytes;
+    }
+
+    /** Bytes of versions that are known to be there for the oldest view alone. */
+    double keptBytes() {
+        return keptBytes;
     }
 
     /** Bytes of the tree for each one of the newest versions; 1 for an empty tree. */
@@ -116,6 +132,11 @@ final class RedundancyEstimate {
             return (float) Math.clamp(counted / Math.max(1, maplet.entries(value)), Float.MIN_NORMAL, 1);
         }
 
+        /** Bytes that were kept for a view, where the run counts. */
+        double keptBytes() {
+            return (double) run.kept().entries() * activeBytes / Math.max(1, run.branch().entries());
+        }
+
         /** Entries for each one in the slice. */
         double scale() {
             return (double) maplet.entries(value) / hashes().length;
@@ -134,6 +155,11 @@ final class RedundancyEstimate {
             List<Named> runs = activeRuns(node, group.getKey(), group.getValue());
             for (Named run : runs) {
                 used += run.activeBytes;
+                if (run.run.kept().areFree(oldestView)) {
+                    superseded[0] += run.keptBytes();
+                } else {
+                    keptBytes += run.keptBytes();
+                }
             }
             addSuperseded(runs, aboveRuns, superseded);
         }

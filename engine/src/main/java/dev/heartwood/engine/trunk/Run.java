@@ -8,5 +8,11 @@ import dev.heartwood.engine.branch.Branch;
  *
  * @param branch the B-tree
  * @param sample how its data spreads over the keys
+ * @param kept which of its entries are there for a view alone
  */
-record Run(Branch branch, KeySample sample) {}
+record Run(Branch branch, KeySample sample, KeptVersions kept) {
+    /** A run of which all entries count. */
+    Run(Branch branch, KeySample sample) {
+        this(branch, sample, KeptVersions.NONE);
+    }
+}

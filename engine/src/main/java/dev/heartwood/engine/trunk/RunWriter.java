@@ -121,13 +121,13 @@ final class RunWriter implements EntrySink, AutoCloseable {
     }
 
     /** The run, with one reference that is the caller's; null when nothing was written. */
-    Run finish() {
+    Run finish(KeptVersions kept) {
         if (branch.entries() == 0) {
             return null;
         }
         Branch written = branch.finish();
         finished = true;
-        return new Run(written, sample.finish(written.lastKey()));
+        return new Run(written, sample.finish(written.lastKey()), kept);
     }
 
     /** Gives the memory back, and what was written when it was not finished. */

@@ -8,6 +8,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.function.Function;
 
 /**
  * While a tree takes more space than its target, names the node to be merged next: the one with most redundant bytes, from a heap
@@ -21,7 +22,12 @@ final class SpaceReclaim {
      * that a maplet is read once, a few pages of it, when it is new.
      *
      * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
-     * snapshot made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it.
+     * view made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it, or that
+     * view was closed (KeptVersions).
+     *
+     * What is superseded and seen by an old view stays when it is merged. That is at most one version of each key that was written since the
+     * view was opened. So the least of what was written since and of one version of all keys is taken for seen, what was kept at least. With
+     * several old views it can be more: then some merges free less than was hoped.
      */
     /** From this target on nothing is estimated, and nothing merged for space. */
     private static final double LEFT_TO_POLICY = 100;
@@ -59,6 +65,10 @@ final class SpaceReclaim {
     private long entriesThen;
     private double liveBytes;
     private double expectedBytes;
+    /** Of these, what is or may be there for the oldest view alone. */
+    private double seenBytes;
+    /** When the oldest view sees as much as this, it holds markedly less. */
+    private long enough = OldestView.NONE;
     private volatile double target = Double.POSITIVE_INFINITY;
     private volatile boolean targetChanged;
     private volatile double spaceAmplification;
@@ -86,15 +96,31 @@ final class SpaceReclaim {
         return pagesRead;
     }
 
-    /** The merge that frees most, with references to its input held; null when the tree is within its target as far as is known. */
-    CompactionPlan plan() {
+    /**
+     * Whether the last plan left something markedly large for the sake of the oldest view; then there is more to plan when that sees {@link
+     * #enoughToSee}, or when there is none.
+     */
+    boolean isHeldBack() {
+        return enough != OldestView.NONE;
+    }
+
+    long enoughToSee() {
+        return enough;
+    }
+
+    /**
+     * The merge that frees most, with references to its input held; null when the tree is within its target as far as is known.
+     *
+     * @param oldestView the sequence number that the oldest view sees, {@link OldestView#NONE} when none is older than the tree
+     */
+    CompactionPlan plan(long oldestView) {
         while (true) {
-            Node worst = expectedBytes > goal() * liveBytes ? heap.poll() : null;
+            Node worst = isBeyondGoal() ? heap.poll() : null;
             if (worst == null) {
-                if (!isDue()) {
+                if (!isDue(oldestView)) {
                     return null;
                 }
-                estimate();
+                estimate(oldestView);
                 if (heap.isEmpty()) {
                     return null;
                 }
@@ -114,15 +140,27 @@ final class SpaceReclaim {
         return 1 + GOAL_SHARE * (target - 1);
     }
 
-    private boolean isDue() {
+    private boolean isBeyondGoal() {
+        return expectedBytes - seenBytes > goal() * liveBytes;
+    }
+
+    private boolean isDue(long oldestView) {
         if (target == Double.POSITIVE_INFINITY) {
+            enough = OldestView.NONE;
             return false;
         }
         long added = trunk.events().entriesAdded() - addedThen;
-        return again || targetChanged || added > 0 && added >= UNSEEN_SHARE * Math.min(1, target - 1) * entriesThen;
+        return again
+                || targetChanged
+                || isHeldBack() && oldestView >= enough
+                || added > 0 && added >= unseenShare() * entriesThen;
     }
 
-    private void estimate() {
+    private double unseenShare() {
+        return UNSEEN_SHARE * Math.min(1, target - 1);
+    }
+
+    private void estimate(long oldestView) {
         again = false;
         targetChanged = false;
         addedThen = trunk.events().entriesAdded();
@@ -132,14 +170,15 @@ final class SpaceReclaim {
             chooseSample();
             Map<Long, MapletSlice> known = slices;
             Map<Long, MapletSlice> used = new HashMap<>();
-            RedundancyEstimate estimate = RedundancyEstimate.of(version.root(), maplet -> {
+            Function<Maplet, MapletSlice> sliceOf = maplet -> {
                 MapletSlice slice = known.containsKey(maplet.id()) ? known.get(maplet.id()) : used.get(maplet.id());
                 slice = slice == null ? read(maplet) : slice;
                 used.put(maplet.id(), slice);
                 return slice;
-            });
+            };
+            RedundancyEstimate estimate = RedundancyEstimate.of(version.root(), sliceOf, oldestView);
             slices = used;
-            take(estimate);
+            take(estimate, oldestView);
         } catch (RuntimeException | Error e) {
             again = true;
             throw e;
@@ -172,15 +211,28 @@ final class SpaceReclaim {
         }
     }
 
-    private void take(RedundancyEstimate estimate) {
+    private void take(RedundancyEstimate estimate, long oldestView) {
         spaceAmplification = estimate.spaceAmplification();
         liveBytes = estimate.liveBytes();
         expectedBytes = estimate.bytes();
-        if (spaceAmplification > goal()) {
+        see(estimate.keptBytes(), oldestView);
+        if (isBeyondGoal()) {
             double share = NODE_SHARE_MIN * (goal() - 1);
             fill(estimate, share, INNER_SHARE_MIN);
             if (heap.isEmpty()) {
                 fill(estimate, share, share);
+            }
+        }
+    }
+
+    private void see(double keptBytes, long oldestView) {
+        seenBytes = 0;
+        enough = OldestView.NONE;
+        if (oldestView != OldestView.NONE) {
+            double newerBytes = (trunk.sequenceMax() - oldestView) * expectedBytes / Math.max(1, entriesThen);
+            seenBytes = Math.max(keptBytes, Math.min(newerBytes, liveBytes));
+            if (seenBytes >= unseenShare() * liveBytes) {
+                enough = oldestView + Math.max(1, (long) (unseenShare() * entriesThen));
             }
         }
     }

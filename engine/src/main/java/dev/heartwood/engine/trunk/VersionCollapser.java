@@ -34,6 +34,8 @@ final class VersionCollapser {
     private int previousLength;
     /** The stratum of that key that needs nothing more; below 0 when none was moved. */
     private int emittedStratum;
+    /** Keys of which the oldest snapshot has a version kept that younger ones of the output supersede. */
+    private long keptForOldest;
 
     /**
      * Prepares a merge.
@@ -63,6 +65,11 @@ final class VersionCollapser {
         }
     }
 
+    /** What was moved for the sake of the oldest snapshot alone. */
+    KeptVersions kept() {
+        return keptForOldest == 0 ? KeptVersions.NONE : new KeptVersions(keptForOldest, snapshots[0]);
+    }
+
     /** Moves one entry, or the operands of a key. A method of its own, so that it is compiled once and not in the midst of a loop. */
     private void step(EntryCursor input, EntrySink output, long previousKey) {
         int length = input.keyLength();
@@ -74,12 +81,16 @@ final class VersionCollapser {
         int stratum = stratum(input.sequence());
         if (stratum == emittedStratum) {
             input.next();
-        } else if (input.kind() == Entries.MERGE) {
+            return;
+        }
+        if (emittedStratum > 0 && stratum == 0) {
+            keptForOldest++;
+        }
+        emittedStratum = stratum;
+        if (input.kind() == Entries.MERGE) {
             collapseOperands(input, stratum, output, previousKey, previousLength);
-            emittedStratum = stratum;
         } else {
             emit(input, stratum, output);
-            emittedStratum = stratum;
             input.next();
         }
     }

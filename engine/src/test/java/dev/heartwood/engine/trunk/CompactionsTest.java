@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class CompactionsTest {
     private static final TreeShape SHAPE = new TreeShape(8, 4, 4096, 8192, 16384);
 
-    private final TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.LEVEL_TIERED, new History.Append(true));
+    private final TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
     /** What happens when a merge, or whoever looks for one, asks for the live snapshots. */
     private Runnable asked = () -> {};
 
@@ -185,15 +185,16 @@ class CompactionsTest {
         assertFalse(compactions.isNeeded());
     }
 
-    /** A tree with something to merge for space alone, while a view that is older than all of it is open. */
+    /** A tree of one leaf with something to merge for space alone, while a view that is older than all of it is open. */
     private void rest() {
+        compactions.targetSpace(100);
         tree.snapshots.add(1L);
-        write();
-        while (compactions.runOne()) {}
         write(60);
         while (compactions.runOne()) {}
+        write(50);
+        while (compactions.runOne()) {}
         views = new long[] {1};
-        compactions.targetSpace(1.05);
+        compactions.targetSpace(1.5);
     }
 
     /** Closes that view, as another thread does; returns whether that has merges begin. */
@@ -223,17 +224,34 @@ class CompactionsTest {
         assertFalse(compactions.oldestViewClosed(Long.MAX_VALUE), "nothing waits");
     }
 
+    /** A view that sees some of what the tree has holds less than one that sees nothing of it. */
+    @Test
+    void anOldestViewThatSeesMarkedlyMoreHasMergesBegin() {
+        rest();
+        assertFalse(compactions.runOne());
+        // An eighth of what may be redundant by the target, of 110 entries.
+        assertFalse(compactions.oldestViewClosed(6));
+        views = new long[] {7};
+        assertTrue(compactions.oldestViewClosed(7));
+        assertTrue(compactions.isNeeded());
+        assertFalse(compactions.runOne(), "it holds enough");
+        assertFalse(compactions.oldestViewClosed(12));
+        long before = compactions.finished();
+        views = new long[] {100};
+        assertTrue(compactions.oldestViewClosed(100));
+        assertReclaims(before);
+    }
+
     /** Right after whoever plans has seen it, and before anybody can know that something waits for it. */
     @Test
     void aViewThatIsClosedWhileItIsMetHoldsNothingBack() {
-        rest();
-        long before = compactions.finished();
-        asked = () -> {
-            asked = () -> {};
-            assertFalse(closeView());
-        };
-        assertTrue(compactions.runOne());
-        assertReclaims(before);
+        for (int calls = 1; calls <= 2; calls++) {
+            rest();
+            long before = compactions.finished();
+            onCall(calls, () -> assertFalse(closeView()));
+            assertTrue(compactions.runOne());
+            assertReclaims(before);
+        }
     }
 
     /** Whoever comes because of that finds the one who has just met the view, and leaves again. */
@@ -241,12 +259,21 @@ class CompactionsTest {
     void whoMeetsAViewLooksAgainWhenItIsClosedMeanwhile() {
         rest();
         long before = compactions.finished();
-        asked = () -> asked = () -> {
-            asked = () -> {};
+        onCall(3, () -> {
             assertTrue(closeView());
             assertFalse(compactions.runOne(), "one thread at a time");
-        };
+        });
         assertTrue(compactions.runOne());
         assertReclaims(before);
+    }
+
+    /** Has something happen right after the live snapshots were asked for so many times: to plan, to wait, and once more then. */
+    private void onCall(int calls, Runnable action) {
+        asked = calls == 1
+                ? () -> {
+                    asked = () -> {};
+                    action.run();
+                }
+                : () -> onCall(calls - 1, action);
     }
 }

@@ -47,7 +47,8 @@ class RedundancyEstimateTest {
         return RedundancyEstimate.of(
                 tree.trunk.version().root(),
                 maplet -> slices.computeIfAbsent(
-                        maplet, read -> MapletSlice.read(tree.storage.file(), read, tree.pool, zeroBits)));
+                        maplet, read -> MapletSlice.read(tree.storage.file(), read, tree.pool, zeroBits)),
+                OldestView.NONE);
     }
 
     /** Bytes of the entries of all branches below a node. */

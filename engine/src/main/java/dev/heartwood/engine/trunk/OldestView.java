@@ -1,0 +1,77 @@
+package dev.heartwood.engine.trunk;
+
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * The oldest open snapshot or cursor, and whether merges for the sake of space wait until it is closed: it may see what nobody else does.
+ * Thread-safe.
+ */
+final class OldestView {
+    /*
+     * Shared field   read       written    guarded by
+     * waiting        volatile   volatile   -
+     * enough         volatile   volatile   -
+     *
+     * Who waits sets these and then looks at the views once more; who closes one takes it off the list and then looks at these. So one of the
+     * two sees the other.
+     */
+    /** The sequence number of a view that does not exist. */
+    static final long NONE = Long.MAX_VALUE;
+
+    private final Supplier<long[]> views;
+    private final LongSupplier sequenceMax;
+    private volatile boolean waiting;
+    /** Who waits goes on when the oldest view sees as much as this, though it does not see all that the tree has. */
+    private volatile long enough = NONE;
+
+    /**
+     * @param views the sequence numbers that open views see, ascending
+     * @param sequenceMax the greatest sequence number that the tree has
+     */
+    OldestView(Supplier<long[]> views, LongSupplier sequenceMax) {
+        this.views = views;
+        this.sequenceMax = sequenceMax;
+    }
+
+    /** The sequence number that the oldest view sees; {@link #NONE} when none is older than something that the tree has. */
+    long sequence() {
+        long[] oldestFirst = views.get();
+        return oldestFirst.length == 0 || !isOlder(oldestFirst[0]) ? NONE : oldestFirst[0];
+    }
+
+    private boolean isOlder(long view) {
+        return view < sequenceMax.getAsLong();
+    }
+
+    /** Whether a view is older than something that the tree has; if so, {@link #closed} says when none is any more. */
+    boolean isWaitedFor() {
+        return isWaitedFor(enough);
+    }
+
+    /** Likewise, but {@link #closed} says also when the oldest view sees as much as {@code enough}. */
+    boolean isWaitedFor(long enough) {
+        if (sequence() == NONE) {
+            return false;
+        }
+        this.enough = enough;
+        waiting = true;
+        long oldest = sequence();
+        return oldest != NONE && oldest < enough;
+    }
+
+    /** Whether {@link #closed} has not yet said what was waited for. */
+    boolean isStillWaitedFor() {
+        return waiting;
+    }
+
+    /** Says that the oldest view was closed, and what the one sees that is the oldest now; returns whether that was waited for. */
+    boolean closed(long oldestNow) {
+        if (!waiting || isOlder(oldestNow) && oldestNow < enough) {
+            return false;
+        }
+        waiting = false;
+        enough = NONE;
+        return true;
+    }
+}
