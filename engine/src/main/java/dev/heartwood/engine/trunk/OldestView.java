@@ -46,18 +46,18 @@ final class OldestView {
 
     /** Whether a view is older than something that the tree has; if so, {@link #closed} says when none is any more. */
     boolean isWaitedFor() {
-        return isWaitedFor(enough);
+        return sequence() != NONE && waitUntil(enough) != NONE;
     }
 
-    /** Likewise, but {@link #closed} says also when the oldest view sees as much as {@code enough}. */
+    /** Whether one is that sees less than {@code enough}; if so, {@link #closed} says also when the oldest sees as much. */
     boolean isWaitedFor(long enough) {
-        if (sequence() == NONE) {
-            return false;
-        }
+        return sequence() != NONE && waitUntil(enough) < enough;
+    }
+
+    private long waitUntil(long enough) {
         this.enough = enough;
         waiting = true;
-        long oldest = sequence();
-        return oldest != NONE && oldest < enough;
+        return sequence();
     }
 
     /** Whether {@link #closed} has not yet said what was waited for. */
