@@ -9,6 +9,8 @@ package dev.heartwood;
  * @param cacheCapacityBytes what the page cache and the record cache may hold now: more while memory for memtables is lent to the latter
  * @param bufferBytes held by merges, scans and other I/O in progress
  * @param metadataBytes held by page maps and other indexes of the cache
+ * @param logBytes of the write-ahead logs of open stores, mapped files: the segments being written and those that are ready to follow, as far as
+ *     they are in memory. Each store has some 30 KiB at least, so that very many stores in little memory take more than the budget
  */
 public record MemoryStats(
         long budgetBytes,
@@ -16,9 +18,10 @@ public record MemoryStats(
         long cacheBytes,
         long cacheCapacityBytes,
         long bufferBytes,
-        long metadataBytes) {
+        long metadataBytes,
+        long logBytes) {
     /** The sum of what is held now. */
     public long usedBytes() {
-        return memtableBytes + cacheBytes + bufferBytes + metadataBytes;
+        return memtableBytes + cacheBytes + bufferBytes + metadataBytes + logBytes;
     }
 }

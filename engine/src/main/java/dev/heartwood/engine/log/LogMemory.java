@@ -1,6 +1,8 @@
 package dev.heartwood.engine.log;
 
+import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.page.PageLayout;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** How much of the segments that are written may be in memory. Thread-safe. */
@@ -8,6 +10,7 @@ final class LogMemory {
     private final long segmentBytesMax;
     private volatile LongSupplier limit = () -> Long.MAX_VALUE;
     private volatile int lanesUsed = 1;
+    private final AtomicLong bytesHeld = new AtomicLong();
 
     LogMemory(long segmentBytesMax) {
         this.segmentBytesMax = segmentBytesMax;
@@ -21,6 +24,16 @@ final class LogMemory {
     /** Sets how many lanes share it. */
     void lanesUsed(int lanes) {
         lanesUsed = lanes;
+    }
+
+    /** Counts what of a mapping is in memory from now on until it is closed. */
+    MappedFile counted(MappedFile file) {
+        return new CountedMapping(file, bytesHeld);
+    }
+
+    /** What of all that is counted is in memory. */
+    long bytesHeld() {
+        return bytesHeld.get();
     }
 
     /** What a lane has of the segment that it writes. */

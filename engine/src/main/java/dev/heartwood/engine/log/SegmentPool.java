@@ -6,7 +6,6 @@ import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 
 /** The segment files that hold nothing needed: some mapped and ready, some to be used again, and new ones. Thread-safe. */
 final class SegmentPool {
@@ -20,7 +19,7 @@ final class SegmentPool {
 
     private final Storage storage;
     private final LogOptions options;
-    private final LongSupplier windowBytes;
+    private final LogMemory memory;
     private final List<Mapped> ready = new ArrayList<>();
     private final List<LogScan.Spare> idle = new ArrayList<>();
     private long lastNumber;
@@ -34,11 +33,11 @@ final class SegmentPool {
 
     private boolean closed;
 
-    /** {@code windowBytes} says how much of a new mapping is in memory. */
-    SegmentPool(Storage storage, LogOptions options, LongSupplier windowBytes, LogScan scan) {
+    /** {@code memory} says how much of a new mapping is in memory. */
+    SegmentPool(Storage storage, LogOptions options, LogMemory memory, LogScan scan) {
         this.storage = storage;
         this.options = options;
-        this.windowBytes = windowBytes;
+        this.memory = memory;
         this.lastNumber = scan.lastNumber();
         this.idle.addAll(scan.spares());
     }
@@ -149,7 +148,8 @@ final class SegmentPool {
     }
 
     private MappedFile openMapped(LogScan.Spare spare) {
-        return storage.openMapped(spare.file(), spare.bytes(), Math.min(spare.bytes(), windowBytes.getAsLong()));
+        long window = Math.min(spare.bytes(), memory.readyBytes());
+        return memory.counted(storage.openMapped(spare.file(), spare.bytes(), window));
     }
 
     /** Takes back a mapped segment that was not used. */

@@ -88,7 +88,7 @@ public final class WriteAheadLog implements AutoCloseable {
         scan.run();
         this.survey = new LogSurvey(storage, scan, checkpointGeneration);
         this.memory = new LogMemory(options.segmentBytesMax());
-        this.pool = new SegmentPool(storage, options, memory::readyBytes, scan);
+        this.pool = new SegmentPool(storage, options, memory, scan);
         this.commit = new GroupCommit(this::syncAll, Clock.SYSTEM);
         this.lanes = new LogLane[laneCount];
         for (int i = 0; i < laneCount; i++) {
@@ -465,6 +465,11 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     public void limitMemory(LongSupplier bytesMax) {
         memory.limit(bytesMax);
+    }
+
+    /** The bytes of the segments being written, and of those that are ready to follow, that are in memory. */
+    public long bytesInMemory() {
+        return memory.bytesHeld();
     }
 
     /** The bytes of all records appended since the log was opened. */

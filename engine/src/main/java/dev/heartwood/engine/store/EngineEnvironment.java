@@ -294,7 +294,8 @@ public final class EngineEnvironment implements Environment {
                 framesUsed * PageLayout.PAGE_BYTES + records.bytesHeld(),
                 cache.bytes() + records.bytes(),
                 mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
-                (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES);
+                (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES,
+                stores().stream().mapToLong(EngineStore::logBytesInMemory).sum());
     }
 
     @Override

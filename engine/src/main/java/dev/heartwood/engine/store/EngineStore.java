@@ -650,6 +650,10 @@ final class EngineStore implements KeyValueStore {
         return tuning.equals(StoreTuning.of(options)) ? options : tuning.applyTo(options);
     }
 
+    long logBytesInMemory() {
+        return parts.log().bytesInMemory();
+    }
+
     /** Bytes of keys and values given to it since it was opened. */
     long bytesWritten() {
         return write.userBytes();
