@@ -487,6 +487,51 @@ class SalvageTest {
         }
     }
 
+    /** It was the failure of the device, which the command took for a store that cannot be opened. */
+    @Test
+    void aDeviceOfWhichNothingCanBeReadIsDamaged() {
+        SimulatedMachine machine = store(BackupFixture.newMap(), 8);
+        machine.faults().fail(OperationKind.READ, 1, Errno.EIO, Duration.FOR_GOOD);
+        CorruptionException damage = assertThrows(CorruptionException.class, () -> salvage(machine));
+        assertEquals(PageType.SUPERBLOCK.name(), damage.pageType());
+        assertTrue(damage.getMessage().contains("EIO"), damage.getMessage());
+    }
+
+    /** Those of other files of the log than the first were not even looked for, nor what is left of that one. */
+    @Test
+    void recordsBesideACutOffSegmentAreCopied() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        int count = 400;
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        for (int i = 0; i < count; i++) {
+            store.put(("key" + i).getBytes(), ("value" + "-".repeat(100)).getBytes());
+        }
+        SimulatedMachine start = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        Map<String, Integer> holding = new TreeMap<>();
+        for (String name : start.files(STORE)) {
+            int records = (int) java.util.stream.IntStream.range(0, count)
+                    .filter(i -> indexOf(start.contents(STORE, name), ("key" + i + "value").getBytes()) >= 0)
+                    .count();
+            if (records > 0) {
+                holding.put(name, records);
+            }
+        }
+        assertTrue(holding.size() > 1, holding.toString());
+        for (String name : holding.keySet()) {
+            byte[] contents = start.contents(STORE, name);
+            for (int left : new int[] {100, 12_000, 4096 * 3}) {
+                SimulatedMachine cut = start.crash(CrashKind.KILL, new SplittableRandom(left));
+                cut.place(STORE, name, Arrays.copyOf(contents, left));
+                lost.clear();
+                SalvageReport report = salvage(cut);
+                assertTrue(lost.getFirst().contains(name), lost.toString());
+                assertTrue(report.logEntries() >= count - holding.get(name) + (left > 10_000 ? 20 : 0), name + " " + left + " " + report);
+                BackupFixture.openExisting(cut, TARGET).close();
+            }
+        }
+    }
+
     /** An extent that cannot be read as a whole is read page by page. */
     @Test
     void theSearchGoesOnPastWhatCannotBeRead() {

@@ -7,8 +7,9 @@
  *
  * The node images tell which branches count for which keys and which of them is younger. Leaves are read in the order in which
  * they lie, so damaged index pages and filters cost nothing. All branches are merged by key, each past its own damage; of each key
- * the newest readable state is copied. Then the log is applied, and where recovery would refuse it, every record of it that
- * has a valid checksum.
+ * the newest readable state is copied. What is larger than a write of the copy's memory is made by an operator that stands in for the
+ * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would refuse it, every record of it that
+ * has a valid checksum, also of segments that are cut off, and whatever other files of it look like.
  *
  * <h2>Invariants</h2>
  *
@@ -33,6 +34,7 @@
  *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was
  *       deleted and overwritten. Salvage refuses. A backup is then what helps.
  *   <li>What only a lost trunk node refers to is lost, for the same reason.
+ *   <li>A value for which the Java heap has no room is listed as lost, with its length.
  *   <li>Records of the log at the very end of a lane that were damaged look like writes that were under way.
  * </ul>
  */

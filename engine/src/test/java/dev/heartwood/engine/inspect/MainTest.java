@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.VerifyReport;
@@ -113,6 +114,25 @@ class MainTest {
         Outcome salvage = Outcome.of("salvage", damaged.toString(), to.toString());
         assertEquals(Main.DAMAGED, salvage.code(), salvage.toString());
         assertFalse(Files.exists(to));
+    }
+
+    /** A backup exited with the code for copies that cannot be written, and one that could not open the store as if there were none. */
+    @Test
+    void whatTheDeviceCannotReadIsDamage() throws IOException {
+        Path failing = base.resolve("failing");
+        StoreFixture.copy(sound, failing);
+        Path to = base.resolve("of-failing");
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
+        for (Path read : List.of(failing, to)) {
+            ReadFailedException failure = new ReadFailedException(5, "EIO", "pread", read.resolve("data.hw").toString(), 0);
+            try (KeyValueStore store = Heartwood.open(failing, StoreFixture.options())) {
+                KeyValueStore copied = with(store, Map.of("backup", () -> {
+                    throw failure;
+                }));
+                assertEquals(read == to ? Main.CANNOT_WRITE : Main.DAMAGED, commands.backup(copied, to), said.toString());
+            }
+        }
     }
 
     private static void flip(Path directory, IntPredicate pages) throws IOException {
