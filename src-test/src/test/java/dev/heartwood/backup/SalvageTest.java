@@ -187,6 +187,7 @@ class SalvageTest {
             String what = type + " page " + page + ": " + report + ", " + missing + " missing, " + different + " different, "
                     + invented + " invented, lost " + lost;
             assertEquals(lost.size(), report.losses(), what);
+            assertEquals(0, report.logLosses(), what);
             if (lost.isEmpty() || type == PageType.BRANCH_INDEX || type == PageType.FILTER) {
                 assertEquals(0, missing + different + invented + report.losses(), what);
             } else if (type == PageType.TRUNK) {
@@ -224,6 +225,7 @@ class SalvageTest {
         SalvageReport report = salvage(killed);
         assertEquals(count - 1, report.logEntries());
         assertTrue(lost.size() == 2 && lost.get(1).contains("bytes at offset"), lost.toString());
+        assertEquals(2, report.logLosses());
         try (KeyValueStore copy = BackupFixture.openExisting(killed, TARGET)) {
             for (int i = 0; i < count; i++) {
                 byte[] expected = i == 200 ? null : ("value" + i).getBytes();

@@ -103,11 +103,12 @@ final class CopyCommands {
                     Salvage.run(from, target, noted, out::println, new PrintedProgress(err, Clock.SYSTEM));
             out.printf(
                     Locale.ROOT,
-                    "%,d records and %,d writes of the log copied, %,d of them maybe older than they should be; %,d losses%n",
+                    "%,d records and %,d writes of the log copied, %,d of them maybe older than they should be; %,d losses%s%n",
                     report.records(),
                     report.logEntries(),
                     report.suspects(),
-                    report.losses());
+                    report.losses(),
+                    report.logLosses() == 0 ? "" : ", some of the log: any other record may be older than it should be, too");
             return report.losses() == 0 ? Main.CLEAN : Main.DAMAGED;
         } catch (StoreException e) {
             if (!isBegun[0] && !(e instanceof NoSpaceException)) {

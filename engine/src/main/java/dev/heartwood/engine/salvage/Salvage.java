@@ -41,6 +41,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private TreeSalvage copied;
     private long logEntries;
     private long losses;
+    private long logLosses;
     /** Whether the name of the merge operator is known, without which operands cannot be written. */
     private boolean keepsOperands;
 
@@ -94,7 +95,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 requireSound(to);
                 to.delete(StoreFiles.COPYING);
                 to.syncDirectory();
-                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses);
+                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses, logLosses);
             }
         }
     }
@@ -114,9 +115,9 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     private void copyLog(OpenedStore damaged, Superblock known, long storeId) {
         if (known != null) {
-            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::lose);
+            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::loseOfLog);
         } else {
-            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::lose);
+            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::loseOfLog);
         }
     }
 
@@ -185,6 +186,11 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private void lose(String what) {
         losses++;
         listing.accept("lost: " + what);
+    }
+
+    private void loseOfLog(String what) {
+        logLosses++;
+        lose(what);
     }
 
     @Override

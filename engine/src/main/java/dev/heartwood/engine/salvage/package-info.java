@@ -15,7 +15,8 @@
  *
  * <ol>
  *   <li>The damaged store is not written to, but for the number of the process in its file {@code LOCK}.
- *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known.
+ *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known;
+ *       the report says how many losses are of it, since any key may have lost something there.
  *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
  *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost. A
  *       branch that is damaged has keys from its first to its last alone, whichever leaf it is.

@@ -203,6 +203,17 @@ class MainTest {
         assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("salvage", damaged.toString()).code());
     }
 
+    /** It said that no record may be older than it should be, although what the log lost may be of any. */
+    @Test
+    void salvageSaysWhereTheLogHasLostSomething() throws IOException {
+        Path damaged = base.resolve("log-cut");
+        StoreFixture.copy(sound, damaged);
+        Files.write(damaged.resolve("log-000999.seg"), new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
+        Outcome part = Outcome.of("salvage", damaged.toString(), base.resolve("log-cut-salvaged").toString());
+        assertEquals(Main.DAMAGED, part.code(), part.toString());
+        assertTrue(part.out().contains("1 losses, some of the log: any other record"), part.out());
+    }
+
     /** It counted as a store that cannot be opened, when the device failed and was not full. */
     @Test
     void aCopyThatCannotBeWrittenExitsWithItsOwnCode() {
