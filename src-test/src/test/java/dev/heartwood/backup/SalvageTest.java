@@ -592,6 +592,48 @@ class SalvageTest {
         assertTrue(preferred < last, "no older root was there");
     }
 
+    /** The only node of a checkpoint that was left was taken for the root, and all else was missing without a word. */
+    @Test
+    void aChildOfADamagedRootIsNotTakenForIt() {
+        SimulatedMachine start = new SimulatedMachine(3);
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            for (int i = 0; i < 9000; i++) {
+                store.put("key%05d".formatted(i).getBytes(), new byte[200]);
+            }
+            store.settle();
+        }
+        byte[] bytes = start.contents(STORE, DATA);
+        long root;
+        try (Storage storage = start.storage(STORE);
+                OpenedStore store = new OpenedStore(storage)) {
+            root = store.newest().rootPages()[0];
+        }
+        long number = pages(start, PageType.TRUNK).stream().filter(page -> page != root).mapToLong(page -> generation(bytes, page)).max().orElseThrow();
+        int children = 0;
+        for (long left : pages(start, PageType.TRUNK)) {
+            if (left != root && generation(bytes, left) == number) {
+                children++;
+                byte[] changed = bytes.clone();
+                for (long page : pages(start, PageType.TRUNK)) {
+                    if (page != left && generation(bytes, page) >= number) {
+                        changed[(int) page * PAGE_BYTES + 1000] ^= 1;
+                    }
+                }
+                SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(left));
+                machine.place(STORE, DATA, changed);
+                behead(machine);
+                lost.clear();
+                try {
+                    salvage(machine);
+                } catch (CorruptionException noOtherRoot) {
+                    continue;
+                }
+                assertTrue(!lost.getFirst().contains("of checkpoint " + number), lost.toString());
+            }
+        }
+        assertTrue(children > 1, children + " children");
+    }
+
     private static long generation(byte[] bytes, long page) {
         return ByteBuffer.wrap(bytes)
                 .order(ByteOrder.LITTLE_ENDIAN)
