@@ -187,6 +187,7 @@ class SalvageTest {
             String what = type + " page " + page + ": " + report + ", " + missing + " missing, " + different + " different, "
                     + invented + " invented, lost " + lost;
             assertEquals(lost.size(), report.losses(), what);
+            assertEquals(0, report.logLosses(), what);
             if (lost.isEmpty() || type == PageType.BRANCH_INDEX || type == PageType.FILTER) {
                 assertEquals(0, missing + different + invented + report.losses(), what);
             } else if (type == PageType.TRUNK) {
@@ -224,6 +225,7 @@ class SalvageTest {
         SalvageReport report = salvage(killed);
         assertEquals(count - 1, report.logEntries());
         assertTrue(lost.size() == 2 && lost.get(1).contains("bytes at offset"), lost.toString());
+        assertEquals(2, report.logLosses());
         try (KeyValueStore copy = BackupFixture.openExisting(killed, TARGET)) {
             for (int i = 0; i < count; i++) {
                 byte[] expected = i == 200 ? null : ("value" + i).getBytes();
@@ -487,6 +489,51 @@ class SalvageTest {
         }
     }
 
+    /** It was the failure of the device, which the command took for a store that cannot be opened. */
+    @Test
+    void aDeviceOfWhichNothingCanBeReadIsDamaged() {
+        SimulatedMachine machine = store(BackupFixture.newMap(), 8);
+        machine.faults().fail(OperationKind.READ, 1, Errno.EIO, Duration.FOR_GOOD);
+        CorruptionException damage = assertThrows(CorruptionException.class, () -> salvage(machine));
+        assertEquals(PageType.SUPERBLOCK.name(), damage.pageType());
+        assertTrue(damage.getMessage().contains("EIO"), damage.getMessage());
+    }
+
+    /** Those of other files of the log than the first were not even looked for, nor what is left of that one. */
+    @Test
+    void recordsBesideACutOffSegmentAreCopied() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        int count = 400;
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        for (int i = 0; i < count; i++) {
+            store.put(("key" + i).getBytes(), ("value" + "-".repeat(100)).getBytes());
+        }
+        SimulatedMachine start = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        Map<String, Integer> holding = new TreeMap<>();
+        for (String name : start.files(STORE)) {
+            int records = (int) java.util.stream.IntStream.range(0, count)
+                    .filter(i -> indexOf(start.contents(STORE, name), ("key" + i + "value").getBytes()) >= 0)
+                    .count();
+            if (records > 0) {
+                holding.put(name, records);
+            }
+        }
+        assertTrue(holding.size() > 1, holding.toString());
+        for (String name : holding.keySet()) {
+            byte[] contents = start.contents(STORE, name);
+            for (int left : new int[] {100, 12_000, 4096 * 3}) {
+                SimulatedMachine cut = start.crash(CrashKind.KILL, new SplittableRandom(left));
+                cut.place(STORE, name, Arrays.copyOf(contents, left));
+                lost.clear();
+                SalvageReport report = salvage(cut);
+                assertTrue(lost.getFirst().contains(name), lost.toString());
+                assertTrue(report.logEntries() >= count - holding.get(name) + (left > 10_000 ? 20 : 0), name + " " + left + " " + report);
+                BackupFixture.openExisting(cut, TARGET).close();
+            }
+        }
+    }
+
     /** An extent that cannot be read as a whole is read page by page. */
     @Test
     void theSearchGoesOnPastWhatCannotBeRead() {
@@ -543,6 +590,48 @@ class SalvageTest {
             }
         }
         assertTrue(preferred < last, "no older root was there");
+    }
+
+    /** The only node of a checkpoint that was left was taken for the root, and all else was missing without a word. */
+    @Test
+    void aChildOfADamagedRootIsNotTakenForIt() {
+        SimulatedMachine start = new SimulatedMachine(3);
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            for (int i = 0; i < 9000; i++) {
+                store.put("key%05d".formatted(i).getBytes(), new byte[200]);
+            }
+            store.settle();
+        }
+        byte[] bytes = start.contents(STORE, DATA);
+        long root;
+        try (Storage storage = start.storage(STORE);
+                OpenedStore store = new OpenedStore(storage)) {
+            root = store.newest().rootPages()[0];
+        }
+        long number = pages(start, PageType.TRUNK).stream().filter(page -> page != root).mapToLong(page -> generation(bytes, page)).max().orElseThrow();
+        int children = 0;
+        for (long left : pages(start, PageType.TRUNK)) {
+            if (left != root && generation(bytes, left) == number) {
+                children++;
+                byte[] changed = bytes.clone();
+                for (long page : pages(start, PageType.TRUNK)) {
+                    if (page != left && generation(bytes, page) >= number) {
+                        changed[(int) page * PAGE_BYTES + 1000] ^= 1;
+                    }
+                }
+                SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(left));
+                machine.place(STORE, DATA, changed);
+                behead(machine);
+                lost.clear();
+                try {
+                    salvage(machine);
+                } catch (CorruptionException noOtherRoot) {
+                    continue;
+                }
+                assertTrue(!lost.getFirst().contains("of checkpoint " + number), lost.toString());
+            }
+        }
+        assertTrue(children > 1, children + " children");
     }
 
     private static long generation(byte[] bytes, long page) {

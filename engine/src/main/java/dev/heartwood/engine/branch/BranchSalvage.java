@@ -4,6 +4,7 @@ import static dev.heartwood.engine.branch.KeyedPageLayout.*;
 
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
+import dev.heartwood.engine.base.HeapArrays;
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageType;
@@ -188,6 +189,7 @@ public final class BranchSalvage implements AutoCloseable {
      * The value.
      *
      * @throws StoreException when it lies in pages that cannot be read
+     * @throws InsufficientMemoryException when the Java heap has no room for it
      */
     public byte[] value() {
         enter();
@@ -208,7 +210,7 @@ public final class BranchSalvage implements AutoCloseable {
             return Memory.bytes(page + at, end - at);
         }
         OverflowGroup group = KeyedPage.group(page, at, end, branch);
-        byte[] value = new byte[KeyedPage.valueReferenceLength(page, at, group)];
+        byte[] value = HeapArrays.make(KeyedPage.valueReferenceLength(page, at, group));
         group.read(KeyedPage.referencePosition(page + at), MemorySegment.ofArray(value), 0, value.length);
         return value;
     }

@@ -8,6 +8,7 @@ import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
@@ -52,7 +53,7 @@ final class CopyCommands {
                 KeyValueStore store = environment.open(
                         directory, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
             return backup(store, to);
-        } catch (CorruptionException e) {
+        } catch (CorruptionException | ReadFailedException e) {
             return damaged(e);
         }
     }
@@ -62,7 +63,8 @@ final class CopyCommands {
         return Main.DAMAGED;
     }
 
-    private int backup(KeyValueStore store, Path to) {
+    /** As the other, of an open store. */
+    int backup(KeyValueStore store, Path to) {
         try {
             BackupReport report = store.backup(to);
             out.printf(
@@ -73,6 +75,9 @@ final class CopyCommands {
                     report.pagesCopied());
             return Main.CLEAN;
         } catch (NoSpaceException | StoreIoException e) {
+            if (e instanceof ReadFailedException failure && !Path.of(failure.path()).toAbsolutePath().startsWith(to.toAbsolutePath())) {
+                return damaged(failure);
+            }
             err.println(e.getMessage());
             return Main.CANNOT_WRITE;
         }
@@ -98,19 +103,26 @@ final class CopyCommands {
                     Salvage.run(from, target, noted, out::println, new PrintedProgress(err, Clock.SYSTEM));
             out.printf(
                     Locale.ROOT,
-                    "%,d records and %,d writes of the log copied, %,d of them maybe older than they should be; %,d losses%n",
+                    "%,d records and %,d writes of the log copied, %,d of them maybe older than they should be; %,d losses%s%n",
                     report.records(),
                     report.logEntries(),
                     report.suspects(),
-                    report.losses());
+                    report.losses(),
+                    report.logLosses() == 0 ? "" : ", some of the log: any other record may be older than it should be, too");
             return report.losses() == 0 ? Main.CLEAN : Main.DAMAGED;
         } catch (StoreException e) {
             if (!isBegun[0] && !(e instanceof NoSpaceException)) {
                 throw e;
             }
-            err.println(e.getMessage() + "; what was copied is incomplete and no store");
-            return Main.CANNOT_WRITE;
+            return unfinished(e.getCause() instanceof OutOfMemoryError ? Main.heapIsFull() : e.getMessage());
+        } catch (OutOfMemoryError full) {
+            return unfinished(Main.heapIsFull());
         }
+    }
+
+    private int unfinished(String why) {
+        err.println(why + "; what was copied is incomplete and no store");
+        return Main.CANNOT_WRITE;
     }
 
     private static EngineEnvironment environment() {

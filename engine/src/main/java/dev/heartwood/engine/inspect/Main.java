@@ -23,8 +23,8 @@ public final class Main {
     public static final int CLEAN = 0;
 
     /**
-     * Damage was found, be it of both superblocks. It is listed on standard output; what cannot be copied because of it is said on standard
-     * error.
+     * Damage was found, be it of both superblocks, or the device cannot read something. It is listed on standard output; what cannot be
+     * copied because of it is said on standard error.
      */
     public static final int DAMAGED = 1;
 
@@ -75,7 +75,15 @@ public final class Main {
         } catch (StoreException e) {
             err.println(e.getMessage());
             return CANNOT_OPEN;
+        } catch (OutOfMemoryError full) {
+            err.println(heapIsFull());
+            return CANNOT_OPEN;
         }
+    }
+
+    static String heapIsFull() {
+        return "the Java heap is full; give it more than " + Table.bytes(Runtime.getRuntime().maxMemory())
+                + " by -Xmx, for bin/heartwood by HEARTWOOD_JAVA_OPTS";
     }
 
     /** Copies from one directory to another. */

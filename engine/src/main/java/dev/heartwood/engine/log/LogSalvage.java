@@ -4,7 +4,9 @@ import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
@@ -39,11 +41,17 @@ public final class LogSalvage {
             survey = new LogSurvey(storage, scan, checkpointGeneration);
             survey.run();
         } catch (StoreException damage) {
-            lost.accept("log: " + damage.getMessage());
-            scan.generations().forEach(salvage::deliver);
+            salvage.deliverPastDamage(damage, new LogScan(storage, storeId, checkpointGeneration));
             return;
         }
         new LogReplay(storage, sink).run(survey);
+    }
+
+    private void deliverPastDamage(StoreException first, LogScan scan) {
+        Set<String> damage = new LinkedHashSet<>(List.of(first.getMessage()));
+        scan.runPastDamage(e -> damage.add(e.getMessage()));
+        damage.forEach(line -> lost.accept("log: " + line));
+        scan.generations().forEach(this::deliver);
     }
 
     /**
@@ -171,7 +179,12 @@ public final class LogSalvage {
                 return false;
             }
             LogScan.Segment segment = segments.get(++current);
-            mapped = storage.openMappedExisting(segment.file());
+            try {
+                mapped = storage.openMappedExisting(segment.file());
+            } catch (StoreException e) {
+                lost.accept("log: " + e.getMessage());
+                return openNext();
+            }
             seed = segment.header().seed();
             next = LogLayout.HEADER_BYTES;
             return true;

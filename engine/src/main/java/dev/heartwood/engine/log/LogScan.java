@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryRegions;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /** What the directory holds of the log: the headers of all segments, sorted out. Changes nothing. One thread. */
 final class LogScan {
@@ -43,18 +45,12 @@ final class LogScan {
     }
 
     void run() {
-        try (Arena arena = Arena.ofConfined()) {
-            long scratch = arena.allocate(LogLayout.HEADER_BYTES, 8).address();
-            MemoryRegions.add(scratch, LogLayout.HEADER_BYTES);
-            try {
-                scanAll(scratch);
-            } finally {
-                MemoryRegions.remove(scratch);
-            }
-        }
+        scanAll(damage -> {
+            throw damage;
+        });
         boolean powerLost = newest == null || !isRunning(newest.generation().life());
         if (!powerLost && !unreadable.isEmpty()) {
-            throw damaged(unreadable.getFirst().file(), 0, "an intact header", "two damaged copies of it");
+            throw headless(unreadable.getFirst());
         }
         LogLife last = null;
         for (LoggedGeneration generation : generations.values()) {
@@ -67,19 +63,48 @@ final class LogScan {
         LaneClaims.check(storage, this, storeId, checkpointGeneration);
     }
 
+    /**
+     * Takes all segments that have a header, also those that are shorter than it says; {@code damage} is told of whatever else is wrong with
+     * a file. Nothing is concluded from what is missing.
+     */
+    void runPastDamage(Consumer<StoreException> damage) {
+        scanAll(damage);
+        unreadable.forEach(file -> damage.accept(headless(file)));
+    }
+
+    private static CorruptionException headless(Spare file) {
+        return damaged(file.file(), 0, "an intact header", "two damaged copies of it");
+    }
+
     /** Whether there is a segment newer than the checkpoint with this place. */
     boolean holds(long generation, int lane, long index) {
         LoggedGeneration logged = generations.get(generation);
         return logged != null && logged.holds(lane, index);
     }
 
-    private void scanAll(long scratch) {
-        for (String file : storage.list()) {
-            long number = SegmentName.number(file);
-            if (number >= 0) {
-                lastNumber = Math.max(lastNumber, number);
-                scan(file, number, scratch);
+    private void scanAll(Consumer<StoreException> damage) {
+        try (Arena arena = Arena.ofConfined()) {
+            long scratch = arena.allocate(LogLayout.HEADER_BYTES, 8).address();
+            MemoryRegions.add(scratch, LogLayout.HEADER_BYTES);
+            try {
+                for (String file : storage.list()) {
+                    long number = SegmentName.number(file);
+                    if (number >= 0) {
+                        lastNumber = Math.max(lastNumber, number);
+                        tryScan(file, number, scratch, damage);
+                    }
+                }
+            } finally {
+                MemoryRegions.remove(scratch);
             }
+        }
+    }
+
+    private void tryScan(String file, long number, long scratch, Consumer<StoreException> damage) {
+        try {
+            scan(file, number, scratch, damage);
+        } catch (StoreException e) {
+            damage.accept(e);
         }
     }
 
@@ -98,16 +123,20 @@ final class LogScan {
         return fits ? bootId : bootId.substring(0, LogLayout.BOOT_ID_BYTES_MAX / 4);
     }
 
-    private void scan(String file, long number, long scratch) {
+    private void scan(String file, long number, long scratch, Consumer<StoreException> damage) {
         long bytes = storage.size(file);
         if (bytes < LogLayout.HEADER_BYTES || bytes % PageLayout.PAGE_BYTES != 0) {
+            boolean isHeaded = false;
             for (byte b : storage.readFile(file, 8)) {
-                if (b != 0) {
-                    throw damaged(file, 0, "a segment's length", bytes + " bytes");
-                }
+                isHeaded |= b != 0;
             }
-            spares.add(new Spare(file, number, bytes));
-            return;
+            if (isHeaded) {
+                damage.accept(damaged(file, 0, "a segment's length", bytes + " bytes"));
+            }
+            if (!isHeaded || bytes < LogLayout.HEADER_BYTES) {
+                spares.add(new Spare(file, number, bytes));
+                return;
+            }
         }
         SegmentHeader header = null;
         boolean unheaded = true;
@@ -127,10 +156,11 @@ final class LogScan {
             (unheaded ? spares : unreadable).add(new Spare(file, number, bytes));
             return;
         }
-        add(file, number, bytes, header);
+        add(file, number, bytes, header, damage);
     }
 
-    private void add(String file, long number, long bytes, SegmentHeader header) {
+    private void add(
+            String file, long number, long bytes, SegmentHeader header, Consumer<StoreException> damage) {
         newest = newest == null || isNewer(header, newest) ? header : newest;
         lastFirstLsn = Math.max(lastFirstLsn, header.generation().firstLsn());
         if (header.generation().number() <= checkpointGeneration) {
@@ -138,7 +168,7 @@ final class LogScan {
             return;
         }
         if (header.segmentBytes() != bytes) {
-            throw damaged(file, 0, "a file of " + header.segmentBytes() + " bytes", "one of " + bytes);
+            damage.accept(damaged(file, 0, "a file of " + header.segmentBytes() + " bytes", "one of " + bytes));
         }
         LogLife life = header.generation().life();
         LogLife known = lives.putIfAbsent(life.number(), life);

@@ -6,7 +6,6 @@ import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
-import dev.heartwood.MergeOperator;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
@@ -23,6 +22,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.store.KeyForm;
 import dev.heartwood.engine.trunk.RootSearch;
 import dev.heartwood.engine.verify.OpenedStore;
@@ -35,24 +35,18 @@ import java.util.function.Function;
 public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private final Consumer<String> listing;
     private KeyValueStore target;
+    private StandInOperator operator;
     private KeyForm form;
     /** What the tree had, which the log is applied to. */
     private TreeSalvage copied;
     private long logEntries;
     private long losses;
+    private long logLosses;
     /** Whether the name of the merge operator is known, without which operands cannot be written. */
     private boolean keepsOperands;
 
     private Salvage(Consumer<String> listing) {
         this.listing = listing;
-    }
-
-    /** A merge operator that only has the name of another: operands are kept as they are. */
-    private record NameOnly(String name) implements MergeOperator {
-        @Override
-        public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
-            throw new UnsupportedOperationException("only the name of the merge operator is known");
-        }
     }
 
     /**
@@ -82,7 +76,9 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             OpenedStore damaged, Storage to, Function<StoreOptions, KeyValueStore> opening, Progress progress) {
         Superblock known = damaged.newest();
         Superblock superblock = known == null ? search(damaged) : known;
-        StoreOptions options = options(superblock);
+        StoreOptions stored = StoreOptions.parse(superblock.options());
+        operator = new StandInOperator(stored.mergeOperatorName());
+        StoreOptions options = options(stored);
         form = KeyForm.of(options.keyOrder());
         try (KeyValueStore opened = open(opening, options, to)) {
             target = opened;
@@ -99,7 +95,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 requireSound(to);
                 to.delete(StoreFiles.COPYING);
                 to.syncDirectory();
-                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses);
+                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses, logLosses);
             }
         }
     }
@@ -119,9 +115,9 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     private void copyLog(OpenedStore damaged, Superblock known, long storeId) {
         if (known != null) {
-            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::lose);
+            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::loseOfLog);
         } else {
-            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::lose);
+            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::loseOfLog);
         }
     }
 
@@ -135,7 +131,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         damaged.show(stand(storeId, new RootSearch.Root(new long[0], 0), order));
         RootSearch.Root root = search.newest(damaged.view().tree());
         if (root == null) {
-            throw damage;
+            throw damage instanceof CorruptionException ? damage : unreadable(damage, damaged.device().name());
         }
         String least = mark == null
                 ? ", taken to be of a store whose keys are sorted"
@@ -143,6 +139,11 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of checkpoint "
                 + root.generation() + least + ". Its options are not known, and not how much of the log it holds");
         return stand(storeId, root, order);
+    }
+
+    /** Superblocks that cannot be read are damaged as those that make no sense are. */
+    private static CorruptionException unreadable(StoreException failure, String file) {
+        return new CorruptionException(file, 0, PageType.SUPERBLOCK.name(), "a superblock", failure.getMessage());
     }
 
     private static SessionMark.Mark mark(Storage files) {
@@ -166,13 +167,12 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 StoreOptions.builder().keyOrder(order).build().toString());
     }
 
-    private static StoreOptions options(Superblock superblock) {
-        StoreOptions stored = StoreOptions.parse(superblock.options());
-        StoreOptions.Builder builder = stored.toBuilder().openMode(OpenMode.CREATE_NEW).memory(ByteSize.mib(256));
-        if (!stored.mergeOperatorName().isEmpty()) {
-            builder.mergeOperator(new NameOnly(stored.mergeOperatorName()));
-        }
-        return builder.build();
+    private StoreOptions options(StoreOptions stored) {
+        return stored.toBuilder()
+                .openMode(OpenMode.CREATE_NEW)
+                .memory(ByteSize.mib(256))
+                .mergeOperator(operator)
+                .build();
     }
 
     private void requireSound(Storage to) {
@@ -188,6 +188,11 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         listing.accept("lost: " + what);
     }
 
+    private void loseOfLog(String what) {
+        logLosses++;
+        lose(what);
+    }
+
     @Override
     public boolean take(byte[] storedKey, byte[] value, List<byte[]> operands) {
         byte[] key = restored(storedKey);
@@ -197,10 +202,26 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         }
         return write(key, () -> {
             if (value != null) {
-                target.put(key, value, Durability.NONE);
+                put(key, value);
             }
-            operands.forEach(operand -> target.merge(key, operand, Durability.NONE));
+            operands.forEach(operand -> merge(key, operand));
         });
+    }
+
+    private void put(byte[] key, byte[] value) {
+        try {
+            target.put(key, value, Durability.NONE);
+        } catch (InsufficientMemoryException tooLargeForAWrite) {
+            operator.put(target, key, value);
+        }
+    }
+
+    private void merge(byte[] key, byte[] operand) {
+        try {
+            target.merge(key, operand, Durability.NONE);
+        } catch (InsufficientMemoryException tooLargeForAWrite) {
+            operator.merge(target, key, operand);
+        }
     }
 
     @Override
@@ -247,8 +268,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         logEntries++;
         boolean isCopied = write(key, () -> {
             switch (kind) {
-                case Entries.PUT -> target.put(key, Memory.bytes(valueAddress, valueLength), Durability.NONE);
-                case Entries.MERGE -> target.merge(key, Memory.bytes(valueAddress, valueLength), Durability.NONE);
+                case Entries.PUT -> put(key, Memory.bytes(valueAddress, valueLength));
+                case Entries.MERGE -> merge(key, Memory.bytes(valueAddress, valueLength));
                 default -> target.delete(key, Durability.NONE);
             }
         });

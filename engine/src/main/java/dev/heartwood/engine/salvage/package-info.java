@@ -7,14 +7,16 @@
  *
  * The node images tell which branches count for which keys and which of them is younger. Leaves are read in the order in which
  * they lie, so damaged index pages and filters cost nothing. All branches are merged by key, each past its own damage; of each key
- * the newest readable state is copied. Then the log is applied, and where recovery would refuse it, every record of it that
- * has a valid checksum.
+ * the newest readable state is copied. What is larger than a write of the copy's memory is made by an operator that stands in for the
+ * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would refuse it, every record of it that
+ * has a valid checksum, also of segments that are cut off, and whatever other files of it look like.
  *
  * <h2>Invariants</h2>
  *
  * <ol>
  *   <li>The damaged store is not written to, but for the number of the process in its file {@code LOCK}.
- *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known.
+ *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known;
+ *       the report says how many losses are of it, since any key may have lost something there.
  *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
  *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost. A
  *       branch that is damaged has keys from its first to its last alone, whichever leaf it is.
@@ -33,6 +35,7 @@
  *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was
  *       deleted and overwritten. Salvage refuses. A backup is then what helps.
  *   <li>What only a lost trunk node refers to is lost, for the same reason.
+ *   <li>A value for which the Java heap has no room is listed as lost, with its length.
  *   <li>Records of the log at the very end of a lane that were damaged look like writes that were under way.
  * </ul>
  */

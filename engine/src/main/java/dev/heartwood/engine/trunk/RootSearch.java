@@ -31,6 +31,8 @@ public final class RootSearch {
      * A checkpoint writes a node and everything above it anew, all under its own number, children first. So the images of the greatest
      * number hold its root: the one that no other image refers to. It counts when every node below it can be read. If not, the
      * checkpoint was never completed, or is damaged, and the one before is looked at; most of what that reached may be overwritten.
+     * A checkpoint of which some page of the trunk is damaged is not whole: where that was the root, a child would be taken for it. So
+     * would one of which no page of the root says anything any more, but that a child that does not begin with the least key is no root.
      *
      * Pages of an image follow each other within an extent. Where an image goes on in another extent, it does so on that one's first
      * page, and if more than one may be that page the image is not used.
@@ -50,6 +52,8 @@ public final class RootSearch {
 
     private final Map<Long, TreeMap<Long, Part>> partsByStore = new HashMap<>();
     private TreeMap<Long, Part> parts = new TreeMap<>();
+    /** The numbers of checkpoints that damaged pages say they are of. */
+    private final Set<Long> damagedCheckpoints = new HashSet<>();
 
     /** Reads every page of the file; takes an extent of {@code buffers} meanwhile. */
     public RootSearch(BlockDevice device, MemoryPool buffers) {
@@ -94,6 +98,7 @@ public final class RootSearch {
         try {
             PageSeal.verify(address, PageType.TRUNK, storeId, page, generation, file);
         } catch (CorruptionException damaged) {
+            damagedCheckpoints.add(generation);
             return;
         }
         int length = Memory.getInt(address + NodePages.IMAGE_LENGTH);
@@ -122,7 +127,8 @@ public final class RootSearch {
             }
         }
         for (Map.Entry<Long, List<long[]>> checkpoint : images.entrySet()) {
-            Root root = rootOf(storage, checkpoint.getValue(), checkpoint.getKey());
+            boolean isDamaged = damagedCheckpoints.contains(checkpoint.getKey());
+            Root root = isDamaged ? null : rootOf(storage, checkpoint.getValue(), checkpoint.getKey());
             if (root != null) {
                 return root;
             }
@@ -170,7 +176,7 @@ public final class RootSearch {
             Below below = new Below(image[0]);
             TreeWalk.walk(storage, image, generation, below);
             referredTo.addAll(below.pages);
-            if (!below.isDamaged) {
+            if (!below.isDamaged && below.hasLeastKey) {
                 whole.add(image);
             }
         }
@@ -183,13 +189,17 @@ public final class RootSearch {
         private final long top;
         private final Set<Long> pages = new HashSet<>();
         private boolean isDamaged;
+        /** Whether the node itself begins with the least key, as a root does. */
+        private boolean hasLeastKey;
 
         Below(long top) {
             this.top = top;
         }
 
         @Override
-        public void node(TreeWalk.Node node) {}
+        public void node(TreeWalk.Node node) {
+            hasLeastKey |= node.depth() == 0 && node.pivots().getFirst().key().length == 0;
+        }
 
         @Override
         public void branch(Branch branch) {}

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.VerifyReport;
@@ -115,6 +116,25 @@ class MainTest {
         assertFalse(Files.exists(to));
     }
 
+    /** A backup exited with the code for copies that cannot be written, and one that could not open the store as if there were none. */
+    @Test
+    void whatTheDeviceCannotReadIsDamage() throws IOException {
+        Path failing = base.resolve("failing");
+        StoreFixture.copy(sound, failing);
+        Path to = base.resolve("of-failing");
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
+        for (Path read : List.of(failing, to)) {
+            ReadFailedException failure = new ReadFailedException(5, "EIO", "pread", read.resolve("data.hw").toString(), 0);
+            try (KeyValueStore store = Heartwood.open(failing, StoreFixture.options())) {
+                KeyValueStore copied = with(store, Map.of("backup", () -> {
+                    throw failure;
+                }));
+                assertEquals(read == to ? Main.CANNOT_WRITE : Main.DAMAGED, commands.backup(copied, to), said.toString());
+            }
+        }
+    }
+
     private static void flip(Path directory, IntPredicate pages) throws IOException {
         Path data = directory.resolve("data.hw");
         byte[] bytes = Files.readAllBytes(data);
@@ -181,6 +201,17 @@ class MainTest {
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", damaged.toString(), damaged.toString()).code());
         assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", base.resolve("nowhere").toString(), "x").code());
         assertEquals(Main.WRONG_ARGUMENTS, Outcome.of("salvage", damaged.toString()).code());
+    }
+
+    /** It said that no record may be older than it should be, although what the log lost may be of any. */
+    @Test
+    void salvageSaysWhereTheLogHasLostSomething() throws IOException {
+        Path damaged = base.resolve("log-cut");
+        StoreFixture.copy(sound, damaged);
+        Files.write(damaged.resolve("log-000999.seg"), new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
+        Outcome part = Outcome.of("salvage", damaged.toString(), base.resolve("log-cut-salvaged").toString());
+        assertEquals(Main.DAMAGED, part.code(), part.toString());
+        assertTrue(part.out().contains("1 losses, some of the log: any other record"), part.out());
     }
 
     /** It counted as a store that cannot be opened, when the device failed and was not full. */
