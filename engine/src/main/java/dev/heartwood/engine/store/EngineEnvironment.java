@@ -73,6 +73,7 @@ public final class EngineEnvironment implements Environment {
     private final MemtableLoan loan;
     private final Workers workers;
     private final Operations operations;
+    private final UserCode userCode = new UserCode();
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final Set<EngineStore> stores = new LinkedHashSet<>();
     private final Condition opened = lifecycle.newCondition();
@@ -186,6 +187,7 @@ public final class EngineEnvironment implements Environment {
     private EngineStore open(Path directory, StoreOptions storeOptions, Purpose purpose, Runnable afterClose) {
         Objects.requireNonNull(directory, "directory");
         Objects.requireNonNull(storeOptions, "options");
+        userCode.refuseWithin();
         beginOpening();
         try {
             Storage files = storage(directory, storeOptions);
@@ -299,6 +301,7 @@ public final class EngineEnvironment implements Environment {
 
     @Override
     public void close() {
+        userCode.refuseWithin();
         EngineStore[] open;
         lifecycle.lock();
         try {
@@ -405,6 +408,11 @@ public final class EngineEnvironment implements Environment {
 
     Operations operations() {
         return operations;
+    }
+
+    /** Who is in an operator or filter of the user's. */
+    UserCode userCode() {
+        return userCode;
     }
 
     Randomness randomness() {
