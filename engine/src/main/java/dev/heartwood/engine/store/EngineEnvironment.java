@@ -303,12 +303,11 @@ public final class EngineEnvironment implements Environment {
     public void close() {
         userCode.refuseWithin();
         EngineStore[] open;
+        boolean isFirst;
         lifecycle.lock();
         try {
-            if (closed) {
-                return;
-            }
             open = stores.toArray(new EngineStore[0]);
+            isFirst = !closed;
             closed = true;
         } finally {
             lifecycle.unlock();
@@ -321,9 +320,11 @@ public final class EngineEnvironment implements Environment {
                 failure = Closing.join(failure, e);
             }
         }
-        awaitOpenings();
-        if (mayClose()) {
-            failure = Closing.join(failure, closing.run());
+        if (isFirst) {
+            awaitOpenings();
+            if (mayClose()) {
+                failure = Closing.join(failure, closing.run());
+            }
         }
         Closing.throwIfAny(failure);
     }
