@@ -11,6 +11,8 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>An exception or an error thrown here, as a replacement longer than {@link KeyValueStore#VALUE_BYTES_MAX}, keeps the value as it is and
  * is counted in {@link StoreStats#filterFailures()}. An {@link OutOfMemoryError} stops the store, as wherever the Java heap is full.
+ *
+ * <p>It may read stores of its environment, and is refused all else as a {@link MergeOperator} is.
  */
 public interface CompactionFilter {
     /**

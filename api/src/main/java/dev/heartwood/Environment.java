@@ -33,7 +33,8 @@ public interface Environment extends AutoCloseable {
 
     /**
      * Closes every store still open in this environment, then gives the memory back. Idempotent. Afterwards {@link #open} throws
-     * {@link ClosedException}, and so does one that is under way, whose end this call waits for.
+     * {@link ClosedException}, and so does one that is under way, whose end this call waits for. Beside a call that is under way in another
+     * thread this one returns once the stores are closed, and that one gives the memory back.
      *
      * @throws StoreException the first that closing a store threw; the others are closed and the memory is given back all the same
      */

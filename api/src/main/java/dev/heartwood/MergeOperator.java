@@ -10,6 +10,9 @@ import java.util.List;
  * keeps the operands unmerged, and it is counted in {@link StoreStats#filterFailures()}. An {@link OutOfMemoryError} in a merge stops
  * the store, as wherever the Java heap is full. A result may be larger than what the budget lets anybody write; one of more than {@link
  * KeyValueStore#VALUE_BYTES_MAX} counts as a failure.
+ *
+ * <p>It may read stores of its environment. Calls that write to one, make a checkpoint or a backup, settle, open or close one, or close the
+ * environment throw an {@link IllegalStateException} within it: they might wait for the merge or the call that it is part of.
  */
 public interface MergeOperator {
     /**

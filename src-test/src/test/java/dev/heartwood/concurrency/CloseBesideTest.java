@@ -118,6 +118,40 @@ class CloseBesideTest {
         }
     }
 
+    /** It returned while the first one was still making everything durable: the store was locked, and whoever opened it again refused. */
+    @Test
+    void whoClosesAnEnvironmentBesideAnotherWaitsForTheStores() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        Environment environment = EngineEnvironment.open(ENVIRONMENT, machine);
+        environment.open(DIRECTORY, OPTIONS).put(KEY, VALUE);
+        Stop stop = new Stop(OperationKind.SYNC);
+        machine.faults().listen(stop);
+        Thread[] second = new Thread[1];
+        CountDownLatch closing = new CountDownLatch(1);
+        Threads.run(List.of(
+                environment::close,
+                () -> {
+                    stop.reached.await();
+                    second[0] = Thread.currentThread();
+                    closing.countDown();
+                    environment.close();
+                    assertEquals(0, stop.release.getCount(), "returned before the store was closed");
+                    try (Environment later = EngineEnvironment.open(ENVIRONMENT, machine)) {
+                        assertArrayEquals(VALUE, later.open(DIRECTORY, OPTIONS).get(KEY));
+                    }
+                },
+                () -> {
+                    closing.await();
+                    try {
+                        while (second[0].getState() == Thread.State.RUNNABLE) {
+                            Thread.onSpinWait();
+                        }
+                    } finally {
+                        stop.release.countDown();
+                    }
+                }));
+    }
+
     /** A machine with a store whose process was killed, so that it has a log to replay. */
     private static SimulatedMachine killed() {
         SimulatedMachine machine = new SimulatedMachine(1);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.CompactionFilter;
+import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
@@ -26,6 +27,7 @@ import java.io.RandomAccessFile;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -88,6 +90,36 @@ class BadInputTest {
     }
 
     /** Nor does looking for it take memory. */
+    /** There was no memory for them, though no more than what a key can have of them tells where they are. */
+    @Test
+    void placesAndBoundsMayBeLongerThanAnyKey() {
+        byte[] longest = new byte[KeyValueStore.KEY_BYTES_MAX];
+        Arrays.fill(longest, (byte) 5);
+        store.put(longest, VALUE);
+        byte[] after = Arrays.copyOf(longest, 8 << 20);
+        byte[] before = after.clone();
+        before[KeyValueStore.KEY_BYTES_MAX - 1] = 4;
+        try (Cursor cursor = store.cursor()) {
+            assertTrue(cursor.seek(before));
+            assertArrayEquals(longest, cursor.key());
+            assertFalse(cursor.seek(after));
+            assertTrue(cursor.seekBackwards(MemorySegment.ofArray(after)));
+            assertArrayEquals(longest, cursor.key());
+            assertTrue(cursor.seekBackwards(before));
+            assertArrayEquals(KEY, cursor.key());
+        }
+        try (Cursor cursor = store.cursor(KeyRange.between(before, after))) {
+            assertTrue(cursor.next());
+            assertArrayEquals(longest, cursor.key());
+            assertFalse(cursor.next());
+            assertTrue(cursor.last());
+            assertArrayEquals(longest, cursor.key());
+        }
+        try (Cursor cursor = store.cursor(KeyRange.from(after))) {
+            assertFalse(cursor.next());
+        }
+    }
+
     @Test
     void aKeyThatIsTooLongHasNoValue() {
         byte[] longer = new byte[32 << 20];

@@ -77,17 +77,22 @@ final class EngineBatch implements WriteBatch {
         segment.set(INT, used + 5L, (int) value.byteSize());
         MemorySegment.copy(key, 0, segment, used + HEADER_BYTES, key.byteSize());
         MemorySegment.copy(value, 0, segment, used + HEADER_BYTES + key.byteSize(), value.byteSize());
+        long userBytesThen = userBytes + key.byteSize() + value.byteSize();
+        long payloadBytesThen = payloadBytes + BatchPayload.entryBytes((int) key.byteSize(), (int) value.byteSize());
+        // From here on nothing is called, so nothing fails for want of stack: what is written has the length that it says.
         used += (int) bytes;
         count++;
         holdsOperands |= kind == Entries.MERGE;
-        userBytes += key.byteSize() + value.byteSize();
-        payloadBytes += BatchPayload.entryBytes((int) key.byteSize(), (int) value.byteSize());
+        userBytes = userBytesThen;
+        payloadBytes = payloadBytesThen;
     }
 
     private void reserve(int more) {
         if (data.length - used < more) {
-            data = Arrays.copyOf(data, (int) Math.min(Integer.MAX_VALUE - 8, Math.max(2L * data.length, (long) used + more)));
-            segment = MemorySegment.ofArray(data);
+            byte[] larger = Arrays.copyOf(data, (int) Math.min(Integer.MAX_VALUE - 8, Math.max(2L * data.length, (long) used + more)));
+            MemorySegment segmentOfLarger = MemorySegment.ofArray(larger);
+            data = larger;
+            segment = segmentOfLarger;
         }
     }
 

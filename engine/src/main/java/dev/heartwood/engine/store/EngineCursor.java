@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import dev.heartwood.ClosedException;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
@@ -369,16 +370,23 @@ final class EngineCursor implements Cursor {
 
     private void seekTo(Operation operation, byte[] target, int length) {
         position = Position.LOST;
-        store.require(operation, length);
-        entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
+        int telling = telling(length);
+        store.require(operation, telling);
+        entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
         isPlaced = true;
     }
 
     private void seekBefore(Operation operation, byte[] target, int length) {
         position = Position.LOST;
-        store.require(operation, length);
-        entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, length)), length);
+        int telling = telling(length);
+        store.require(operation, telling);
+        entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
         isPlaced = true;
+    }
+
+    /** How much of a place tells where it is among keys: all of what is longer than any key comes before, or none. */
+    private static int telling(int length) {
+        return Math.min(length, KeyValueStore.KEY_BYTES_MAX + 1);
     }
 
     private void leaveShown() {

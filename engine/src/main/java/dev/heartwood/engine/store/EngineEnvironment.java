@@ -73,6 +73,7 @@ public final class EngineEnvironment implements Environment {
     private final MemtableLoan loan;
     private final Workers workers;
     private final Operations operations;
+    private final UserCode userCode = new UserCode();
     private final ReentrantLock lifecycle = new ReentrantLock();
     private final Set<EngineStore> stores = new LinkedHashSet<>();
     private final Condition opened = lifecycle.newCondition();
@@ -186,6 +187,7 @@ public final class EngineEnvironment implements Environment {
     private EngineStore open(Path directory, StoreOptions storeOptions, Purpose purpose, Runnable afterClose) {
         Objects.requireNonNull(directory, "directory");
         Objects.requireNonNull(storeOptions, "options");
+        userCode.refuseWithin();
         beginOpening();
         try {
             Storage files = storage(directory, storeOptions);
@@ -300,13 +302,13 @@ public final class EngineEnvironment implements Environment {
 
     @Override
     public void close() {
+        userCode.refuseWithin();
         EngineStore[] open;
+        boolean isFirst;
         lifecycle.lock();
         try {
-            if (closed) {
-                return;
-            }
             open = stores.toArray(new EngineStore[0]);
+            isFirst = !closed;
             closed = true;
         } finally {
             lifecycle.unlock();
@@ -319,9 +321,11 @@ public final class EngineEnvironment implements Environment {
                 failure = Closing.join(failure, e);
             }
         }
-        awaitOpenings();
-        if (mayClose()) {
-            failure = Closing.join(failure, closing.run());
+        if (isFirst) {
+            awaitOpenings();
+            if (mayClose()) {
+                failure = Closing.join(failure, closing.run());
+            }
         }
         Closing.throwIfAny(failure);
     }
@@ -406,6 +410,11 @@ public final class EngineEnvironment implements Environment {
 
     Operations operations() {
         return operations;
+    }
+
+    /** Who is in an operator or filter of the user's. */
+    UserCode userCode() {
+        return userCode;
     }
 
     Randomness randomness() {

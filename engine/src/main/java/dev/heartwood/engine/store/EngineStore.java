@@ -518,6 +518,7 @@ final class EngineStore implements KeyValueStore {
      * that others need, maybe those whom this waits for.
      */
     private void whileOpen(Runnable action) {
+        environment.userCode().refuseWithin();
         lifecycle.lock();
         try {
             if (closed) {
@@ -695,6 +696,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void close() {
+        environment.userCode().refuseWithin();
         Throwable failure;
         lifecycle.lock();
         try {

@@ -228,7 +228,7 @@ final class StoreOpener {
         // What the options say goes for all nodes, also those that an earlier session gave another policy.
         trunk.changePolicy(Span.ALL, Heights.ALL, null);
 
-        MergeOperator operator = form.operator(options.mergeOperator().orElse(null));
+        MergeOperator operator = form.operator(environment.userCode().watched(options.mergeOperator().orElse(null)));
         LiveSnapshots live = new LiveSnapshots();
         // A compaction filter drops records when it likes; unless it says otherwise, a reader must not find them afterwards.
         StoreRecords records = environment.records().store(
@@ -252,7 +252,7 @@ final class StoreOpener {
                 distance::bytes,
                 live::sequences,
                 operator,
-                form.filter(options.compactionFilter().orElse(null)));
+                form.filter(environment.userCode().watched(options.compactionFilter().orElse(null))));
         compactions.targetSpace(options.spaceAmplificationTarget());
         Background background = new Background(
                 environment.epochs(),
@@ -273,6 +273,7 @@ final class StoreOpener {
                 environment.memtableSource(lanes.count(), memtableBytes),
                 failStop,
                 background,
+                environment.userCode(),
                 sequence);
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(

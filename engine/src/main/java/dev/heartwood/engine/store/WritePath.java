@@ -44,6 +44,7 @@ final class WritePath {
     private final WriteThrottle throttle;
     private final Runnable payment;
     private final Background background;
+    private final UserCode userCode;
     private final AtomicLong nextSequence;
     private final ReentrantLock rotation = new ReentrantLock();
     private final Condition room = rotation.newCondition();
@@ -59,6 +60,7 @@ final class WritePath {
             MemtableSource memtables,
             FailStop failStop,
             Background background,
+            UserCode userCode,
             long nextSequence) {
         this.epochs = epochs;
         this.clock = clock;
@@ -68,6 +70,7 @@ final class WritePath {
         this.memtables = memtables;
         this.failStop = failStop;
         this.background = background;
+        this.userCode = userCode;
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
@@ -186,6 +189,7 @@ final class WritePath {
     }
 
     private void requireWritable() {
+        userCode.refuseWithin();
         requireOpen();
         failStop.check();
     }

@@ -28,6 +28,7 @@
  *   <li>After a failed write or sync the store takes no more writes ({@code FailStop}).
  *   <li>Whatever fails while a store or an environment closes, the rest of it is closed ({@code Closing}); the memory of all goes only when
  *       no store is open or being opened, and no worker is left.
+ *   <li>Within an operator or a filter of the user's nothing begins that may wait for merges, packing or calls ({@code UserCode}).
  * </ol>
  *
  * <p>Lock order: lifecycle, rotation, lanes (ascending), then nothing above {@code store}. Lanes are held for nanoseconds and

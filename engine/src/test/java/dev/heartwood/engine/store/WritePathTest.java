@@ -113,7 +113,16 @@ class WritePathTest {
                 Background background = new Background(
                         environment.epochs(), environment.workers(), generations, null, null, null, failStop, null, 1);
                 path = new WritePath(
-                        environment.epochs(), environment.clock(), lanes, log, generations, source, failStop, background, 1);
+                        environment.epochs(),
+                        environment.clock(),
+                        lanes,
+                        log,
+                        generations,
+                        source,
+                        failStop,
+                        background,
+                        new UserCode(),
+                        1);
                 put();
                 writer.start();
                 searches.await();
