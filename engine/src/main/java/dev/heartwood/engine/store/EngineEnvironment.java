@@ -359,6 +359,11 @@ public final class EngineEnvironment implements Environment {
         return foregroundPool;
     }
 
+    /** Memory of all memtables. */
+    MemoryPool memtableMemory() {
+        return memtablePool;
+    }
+
     /** Memory for merges and packing. */
     MemoryPool mergeBuffers() {
         return mergePool;
@@ -502,8 +507,8 @@ public final class EngineEnvironment implements Environment {
     boolean awaitMemtableMemory() {
         sealLargest();
         boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
+        recallMemtables();
         if (!isComing) {
-            recallMemtables();
             epochs.awaitReclaimed();
         } else if (!workers.runOneHere()) {
             Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);
