@@ -10,6 +10,7 @@ import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.Snapshot;
@@ -19,12 +20,18 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** An operator that a read calls holds no memory of memtables, however long it takes: it may write as much as it likes. */
+/**
+ * An operator that a read calls holds no memory of memtables, however long it takes. Here each writes half a memtable and reads in its turn,
+ * so that all those reads, one within the other, began with other memtables: together more than there is memory for.
+ */
 class WritingOperatorTest {
     private static final int VALUE_BYTES = 10_000;
 
-    /** Some three times what there is for memtables. */
-    private static final int WRITES = 1000;
+    /** Half a memtable. */
+    private static final int WRITES = 25;
+
+    /** All of them together write some four times what there is for memtables. */
+    private static final int READS = 60;
 
     private static final byte[] BEFORE = {0};
     private static final byte[] MERGED = {1};
@@ -38,12 +45,14 @@ class WritingOperatorTest {
             .mergeOperator(operator)
             .build();
 
-    /** Writes when a reader calls it. */
+    /** Writes and reads when a reader calls it. */
     private static final class WritingOperator implements MergeOperator {
         private Thread reader;
         private KeyValueStore store;
         private boolean removes;
-        private int calls;
+        private Read read;
+        private int reads;
+        private int refusals;
 
         @Override
         public String name() {
@@ -55,12 +64,25 @@ class WritingOperatorTest {
             if (Thread.currentThread() != reader) {
                 return operands.getLast();
             }
-            calls++;
-            reader = null;
-            for (int i = 0; i < WRITES; i++) {
-                store.put(ByteBuffer.allocate(4).putInt(Integer.MIN_VALUE + i).array(), new byte[VALUE_BYTES], Durability.NONE);
+            if (reads == READS) {
+                return removes ? null : operands.getLast();
             }
+            reads++;
+            write();
+            read.in(store);
             return removes ? null : operands.getLast();
+        }
+
+        private void write() {
+            try {
+                for (int i = 0; i < WRITES; i++) {
+                    byte[] key = ByteBuffer.allocate(4).putInt(Integer.MIN_VALUE + WRITES * reads + i).array();
+                    store.put(key, new byte[VALUE_BYTES], Durability.NONE);
+                }
+            } catch (InsufficientMemoryException e) {
+                refusals++; // a get that meets it begins again
+                throw e;
+            }
         }
     }
 
@@ -68,21 +90,19 @@ class WritingOperatorTest {
         void in(KeyValueStore store);
     }
 
-    /** Fills memtables, so that what reads begins with some that are large; then reads, once with an operator that writes. */
     private void read(boolean removes, Read read) {
         try (TestDirectory directory = new TestDirectory("moves");
                 KeyValueStore store = Heartwood.open(directory.path(), options)) {
             store.put(BEFORE, BEFORE);
             store.put(AFTER, AFTER);
             store.merge(MERGED, OPERAND);
-            for (int i = 0; i < 40; i++) {
-                store.put(new byte[] {-1, (byte) i}, new byte[VALUE_BYTES], Durability.NONE);
-            }
             operator.store = store;
             operator.removes = removes;
+            operator.read = read;
             operator.reader = Thread.currentThread();
             read.in(store);
-            assertEquals(1, operator.calls);
+            assertEquals(READS, operator.reads);
+            assertEquals(0, operator.refusals);
         }
     }
 
