@@ -19,7 +19,7 @@ class ClosedBesideMoveTest {
         PlantedEngine engine = new PlantedEngine(
                 List.of("dev.heartwood.engine.store.EngineCursor"),
                 List.of("next", "closeEntries"),
-                planted -> before("EngineCursor", "takeToClose", "takes", planted)
+                planted -> before("EngineCursor", "takeToLetGo", "takes", planted)
                         .andThen(before("EngineStore", "requireOpen", "moves", planted))
                         .andThen(before("EngineCursor", "leave", "letsGo", planted)));
         // Else a closing that fails would not end.

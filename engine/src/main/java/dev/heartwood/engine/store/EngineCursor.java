@@ -35,11 +35,14 @@ final class EngineCursor implements Cursor {
      * it lets go of what the tree cursor walks, and waits for such a move.
      *
      * Between moves nobody needs what the tree cursor walks: the key and the value that are shown are copies. So whoever wants memory of
-     * memtables that the tree has by now may take it from a cursor at rest, and the next move looks the key up again.
+     * memtables that the tree has by now may take it from a cursor at rest, and the next move looks the key up again. A move, however long,
+     * gives it back by itself at the next key that it comes to, and looks that up. Writers wait for it: so a move waits for nobody while
+     * it holds memtables. Where it waits for a call, as all calls may be writers, or calls an operator, which may wait for who writes, it is
+     * PAUSED, and others may take what it walks as from a cursor at rest.
      *
      * Shared field          read       written                guarded by
      * use                   volatile   compareAndSet, release -
-     * entries, held,        -          -                      use: whoever has changed it from AT_REST
+     * entries, held,        -          -                      use: whoever has set it to MOVING or LETTING_GO
      * isPlaced
      * all others            plain      plain                  the cursor's thread
      */
@@ -56,10 +59,12 @@ final class EngineCursor implements Cursor {
 
     private static final int AT_REST = 0;
     private static final int MOVING = 1;
+    /** A move is under way that needs nothing of what it walks, and looks afterwards whether that is still there. */
+    private static final int PAUSED = 2;
     /** Somebody else has the cursor let go of what it walks. */
-    private static final int LETTING_GO = 2;
+    private static final int LETTING_GO = 3;
 
-    private static final int CLOSED = 3;
+    private static final int CLOSED = 4;
 
     /** How long to sleep before looking again whether somebody else is done with the cursor. */
     private static final long LETTING_GO_NANOS = 20_000;
@@ -168,7 +173,7 @@ final class EngineCursor implements Cursor {
         while (!USE.compareAndSet(this, AT_REST, MOVING)) {
             store.requireOpen();
             switch (use) {
-                case MOVING ->
+                case MOVING, PAUSED ->
                         throw new IllegalStateException("the cursor is moved by another thread, or from within a move of its own");
                 case CLOSED -> throw new ClosedException("the cursor");
                 default -> Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
@@ -194,13 +199,30 @@ final class EngineCursor implements Cursor {
 
     /** Whether a move is under way. */
     boolean isMoving() {
-        return use == MOVING;
+        int now = use;
+        return now == MOVING || now == PAUSED || now == LETTING_GO;
     }
 
-    /** Lets go of what the tree cursor walks if the view reads something else by now, unless a move is under way. By any thread. */
+    /** Lets go of what the tree cursor walks if the view reads something else by now, unless a move needs it. By any thread. */
     void catchUp() {
-        if (USE.compareAndSet(this, AT_REST, LETTING_GO)) {
-            endMove();
+        int before = use;
+        if (before != MOVING && before != LETTING_GO && USE.compareAndSet(this, before, LETTING_GO)) {
+            try {
+                leaveOld();
+            } finally {
+                USE.setRelease(this, before);
+            }
+        }
+    }
+
+    /** From now on others may let go of what the tree cursor walks; within a move. */
+    private void pause() {
+        USE.setRelease(this, PAUSED);
+    }
+
+    private void resume() {
+        while (!USE.compareAndSet(this, PAUSED, MOVING)) {
+            Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
         }
     }
 
@@ -216,51 +238,39 @@ final class EngineCursor implements Cursor {
     }
 
     private void turnToNext() {
-        Operation operation = enter();
-        try {
-            switch (depart()) {
-                case BEFORE_FIRST -> seekForwards(operation, from == null ? Keys.EMPTY : from);
-                case ON_FORWARDS, ON_BACKWARDS -> {
-                    seekTo(operation, key, keyLength);
-                    skipKey();
-                    showForwards();
-                }
-                case AFTER_LAST -> position = Position.AFTER_LAST;
-                default -> throw lost();
+        store.requireOpen();
+        switch (depart()) {
+            case BEFORE_FIRST -> seekForwards(from == null ? Keys.EMPTY : from);
+            case ON_FORWARDS, ON_BACKWARDS -> {
+                seekTo(key, keyLength);
+                skipKey();
+                showForwards();
             }
-        } finally {
-            operation.end();
+            case AFTER_LAST -> position = Position.AFTER_LAST;
+            default -> throw lost();
         }
     }
 
     private void turnToPrevious() {
-        Operation operation = enter();
-        try {
-            switch (depart()) {
-                case AFTER_LAST -> seekEnd(operation);
-                case ON_FORWARDS, ON_BACKWARDS -> {
-                    seekBefore(operation, key, keyLength);
-                    showBackwards();
-                }
-                case BEFORE_FIRST -> position = Position.BEFORE_FIRST;
-                default -> throw lost();
+        store.requireOpen();
+        switch (depart()) {
+            case AFTER_LAST -> seekEnd();
+            case ON_FORWARDS, ON_BACKWARDS -> {
+                seekBefore(key, keyLength);
+                showBackwards();
             }
-        } finally {
-            operation.end();
+            case BEFORE_FIRST -> position = Position.BEFORE_FIRST;
+            default -> throw lost();
         }
     }
 
-    /** A move that looks a place up, as an operation. */
-    private boolean move(Consumer<Operation> lookUp) {
+    /** A move that looks a place up. */
+    private boolean move(Runnable lookUp) {
         beginMove();
         try {
-            Operation operation = enter();
-            try {
-                lookUp.accept(operation);
-                return isOnEntry();
-            } finally {
-                operation.end();
-            }
+            store.requireOpen();
+            lookUp.run();
+            return isOnEntry();
         } finally {
             endMove();
         }
@@ -268,7 +278,7 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean first() {
-        return move(operation -> seekForwards(operation, from == null ? Keys.EMPTY : from));
+        return move(() -> seekForwards(from == null ? Keys.EMPTY : from));
     }
 
     @Override
@@ -278,10 +288,10 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean seek(byte[] target) {
-        return move(operation -> {
+        return move(() -> {
             store.form().requireOrder("seek");
             boolean below = from != null && Keys.compare(target, from) < 0;
-            seekForwards(operation, below ? from : target);
+            seekForwards(below ? from : target);
         });
     }
 
@@ -292,14 +302,12 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean seekBackwards(byte[] target) {
-        return move(operation -> {
+        return move(() -> {
             store.form().requireOrder("seekBackwards");
             if (!Keys.isBefore(target, to)) {
-                seekEnd(operation);
+                seekEnd();
             } else {
-                // The least key after the target is the target with a zero byte appended.
-                byte[] after = Arrays.copyOf(target, target.length + 1);
-                seekBefore(operation, after, after.length);
+                seekUpTo(target, target.length);
                 showBackwards();
             }
         });
@@ -312,10 +320,10 @@ final class EngineCursor implements Cursor {
 
     @Override
     public void enterGroup(byte[] group) {
-        move(operation -> enterGroup(operation, group));
+        move(() -> walkGroup(group));
     }
 
-    private void enterGroup(Operation operation, byte[] group) {
+    private void walkGroup(byte[] group) {
         int suffixBytes = store.groupSuffixBytes();
         if (suffixBytes == 0) {
             throw new UnsupportedOperationException("the store was made with groupSuffixBytes 0");
@@ -323,9 +331,8 @@ final class EngineCursor implements Cursor {
         if (group.length == 0) {
             throw new IllegalArgumentException("a group without a byte");
         }
-        store.require(operation, group.length);
         // Any suffix will do for the hash; none is copied.
-        long hash = KeyHasher.hash(operation.copy(group), group.length);
+        long hash = hash(group);
         position = Position.LOST;
         KeyRange keys = KeyRange.prefix(group);
         Span span = new Span(keys.from(), keys.to());
@@ -352,36 +359,84 @@ final class EngineCursor implements Cursor {
         return new IllegalStateException("an earlier move failed, so there is no place to move on from; seek first");
     }
 
-    private void seekForwards(Operation operation, byte[] target) {
-        seekTo(operation, target, target.length);
+    private long hash(byte[] group) {
+        Operation operation = enter(group.length);
+        try {
+            return KeyHasher.hash(operation.copy(group), group.length);
+        } finally {
+            operation.end();
+        }
+    }
+
+    private void seekForwards(byte[] target) {
+        seekTo(target, target.length);
         showForwards();
     }
 
-    private void seekEnd(Operation operation) {
+    private void seekEnd() {
         if (to == null) {
-            position = Position.LOST;
-            entries.seekLast();
-            isPlaced = true;
+            seekLast();
         } else {
-            seekBefore(operation, to, to.length);
+            seekBefore(to, to.length);
         }
         showBackwards();
     }
 
-    private void seekTo(Operation operation, byte[] target, int length) {
+    private void seekLast() {
         position = Position.LOST;
-        int telling = telling(length);
-        store.require(operation, telling);
-        entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
-        isPlaced = true;
+        Operation operation = enter(0);
+        try {
+            entries.seekLast();
+            isPlaced = true;
+        } finally {
+            operation.end();
+        }
     }
 
-    private void seekBefore(Operation operation, byte[] target, int length) {
+    private void seekTo(byte[] target, int length) {
         position = Position.LOST;
         int telling = telling(length);
-        store.require(operation, telling);
-        entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
-        isPlaced = true;
+        Operation operation = enter(telling);
+        try {
+            entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
+            isPlaced = true;
+        } finally {
+            operation.end();
+        }
+    }
+
+    private void seekBefore(byte[] target, int length) {
+        position = Position.LOST;
+        int telling = telling(length);
+        Operation operation = enter(telling);
+        try {
+            entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
+            isPlaced = true;
+        } finally {
+            operation.end();
+        }
+    }
+
+    /** To the last entry of {@code target}, or the one before. */
+    private void seekUpTo(byte[] target, int length) {
+        // The least key after the target is the target with a zero byte appended.
+        byte[] after = Arrays.copyOf(target, length + 1);
+        after[length] = 0;
+        seekBefore(after, after.length);
+    }
+
+    /** Lets go of what the view does not read any more, and goes on from the key that the tree cursor stands on. */
+    private void giveWayForwards() {
+        takeKey();
+        leave();
+        seekTo(key, keyLength);
+    }
+
+    /** As {@link #giveWayForwards}, backwards. */
+    private void giveWayBackwards() {
+        takeKey();
+        leave();
+        seekUpTo(key, keyLength);
     }
 
     /** How much of a place tells where it is among keys: all of what is longer than any key comes before, or none. */
@@ -414,6 +469,10 @@ final class EngineCursor implements Cursor {
             if (to != null && Memory.compare(entries.keyAddress(), entries.keyLength(), to) >= 0) {
                 break;
             }
+            if (!isCurrent()) {
+                giveWayForwards();
+                continue;
+            }
             if (entries.sequence() > state.sequence() || !isShown()) {
                 entries.next();
                 continue;
@@ -426,12 +485,14 @@ final class EngineCursor implements Cursor {
                 return;
             }
             if (entries.kind() == Entries.MERGE) {
-                byte[] result = EntryResolver.applyOperands(
-                        entries, Arrays.copyOf(key, keyLength), store.mergeOperator());
+                byte[] result = apply(EntryResolver.gather(entries, Arrays.copyOf(key, keyLength)));
                 if (result != null) {
                     takeValue(result);
                     position = Position.ON_FORWARDS;
                     return;
+                }
+                if (!isPlaced) {
+                    seekTo(key, keyLength);
                 }
             }
             skipKey();
@@ -445,7 +506,9 @@ final class EngineCursor implements Cursor {
             if (from != null && Memory.compare(entries.keyAddress(), entries.keyLength(), from) < 0) {
                 break;
             }
-            if (!isShown()) {
+            if (!isCurrent()) {
+                giveWayBackwards();
+            } else if (!isShown()) {
                 entries.previous();
             } else if (showKeyBackwards()) {
                 position = Position.ON_BACKWARDS;
@@ -482,13 +545,25 @@ final class EngineCursor implements Cursor {
         }
         if (operands != null) {
             byte[] base = present ? Arrays.copyOf(value, valueLength) : null;
-            byte[] result = EntryResolver.apply(Arrays.copyOf(key, keyLength), base, operands, store.mergeOperator());
+            byte[] result = apply(new EntryResolver.Operands(Arrays.copyOf(key, keyLength), base, operands));
             present = result != null;
             if (present) {
                 takeValue(result);
+            } else if (!isPlaced) {
+                seekBefore(key, keyLength);
             }
         }
         return present;
+    }
+
+    /** Has the operator make a value; it may be long about it, or wait for who writes. */
+    private byte[] apply(EntryResolver.Operands operands) {
+        pause();
+        try {
+            return operands.applied(store.mergeOperator());
+        } finally {
+            resume();
+        }
     }
 
     private void takeKey() {
@@ -580,11 +655,9 @@ final class EngineCursor implements Cursor {
         }
     }
 
-    /** Begins an operation of a move, in which the tree cursor walks what the view reads now. */
-    private Operation enter() {
-        // Who closes the store may wait for this move, and whoever has an operation for who closes the store.
-        store.requireOpen();
-        Operation operation = store.enterOutsideEpoch();
+    /** Begins an operation of a move, with room for a key, in which the tree cursor walks what the view reads now. */
+    private Operation enter(int keyBytes) {
+        Operation operation = begin(keyBytes);
         try {
             if (!isCurrent()) {
                 walkCurrent();
@@ -593,6 +666,24 @@ final class EngineCursor implements Cursor {
         } catch (RuntimeException | Error e) {
             operation.end();
             throw e;
+        }
+    }
+
+    private Operation begin(int keyBytes) {
+        pause();
+        try {
+            // Who closes the store may wait for this move, and whoever has an operation for who closes the store.
+            store.requireOpen();
+            Operation operation = store.enterOutsideEpoch();
+            try {
+                store.require(operation, keyBytes);
+                return operation;
+            } catch (RuntimeException | Error e) {
+                operation.end();
+                throw e;
+            }
+        } finally {
+            resume();
         }
     }
 
@@ -626,18 +717,27 @@ final class EngineCursor implements Cursor {
      * said before that it is under way, and waits for nobody: so it is waited for.
      */
     void closeEntries() {
-        while (!takeToClose()) {
+        while (!takeToLetGo()) {
             Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);
         }
-        if (held != null) {
-            leave();
+        try {
+            if (held != null) {
+                leave();
+            }
+        } finally {
+            USE.setRelease(this, CLOSED);
         }
     }
 
-    /** Lets nobody use the tree cursor any more; returns false while a move is under way. */
+    private boolean takeToLetGo() {
+        return USE.compareAndSet(this, AT_REST, LETTING_GO) || USE.compareAndSet(this, CLOSED, LETTING_GO);
+    }
+
+    /** Lets nobody move the cursor any more; returns false while a move is under way. */
     private boolean takeToClose() {
         while (use != CLOSED && !USE.compareAndSet(this, AT_REST, CLOSED)) {
-            if (use == MOVING) {
+            int now = use;
+            if (now == MOVING || now == PAUSED) {
                 return false;
             }
             Clock.SYSTEM.parkNanos(LETTING_GO_NANOS);

@@ -364,6 +364,11 @@ public final class EngineEnvironment implements Environment {
         return foregroundPool;
     }
 
+    /** Memory of all memtables. */
+    MemoryPool memtableMemory() {
+        return memtablePool;
+    }
+
     /** Memory for merges and packing. */
     MemoryPool mergeBuffers() {
         return mergePool;
@@ -512,8 +517,8 @@ public final class EngineEnvironment implements Environment {
     boolean awaitMemtableMemory() {
         sealLargest();
         boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
+        recallMemtables();
         if (!isComing) {
-            recallMemtables();
             epochs.awaitReclaimed();
         } else if (!workers.runOneHere()) {
             Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);

@@ -68,7 +68,7 @@ final class EngineStore implements KeyValueStore {
         this.read = parts.read();
         this.options = parts.options();
         this.form = KeyForm.of(options.keyOrder());
-        this.reads = new PointReads(this, read, write, parts.live());
+        this.reads = new PointReads(this, views, read, write, parts.live());
         this.seal = write::seal;
         this.sealLast = write::sealLast;
         this.closing = parts.closing(this::closeViews);
@@ -667,11 +667,18 @@ final class EngineStore implements KeyValueStore {
 
     /** Whether memory of this store's memtables is about to be given back, or would be if it were asked to seal. */
     boolean isMemoryComing() {
-        return closed || parts.background().isPacking() || write.canSeal() && !parts.background().isPackingRefused();
+        // In this order: a memtable leaves while it is packed. Nobody reads one for ever, but what failed may keep it.
+        return closed
+                || parts.background().isPacking()
+                || parts.generations().isAnyLeaving() && !parts.failStop().isFailed()
+                || write.canSeal() && !parts.background().isPackingRefused();
     }
 
     /** Has views that are open give back memory of memtables that the tree has by now; waits for nobody. */
     void catchUpViews() {
+        if (!parts.generations().isAnyLeaving()) {
+            return;
+        }
         int slot = parts.epochs().enterBriefly();
         try {
             if (!closed) {

@@ -7,29 +7,38 @@ import dev.heartwood.engine.os.Memory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Turns the versions of a key that a snapshot sees into the key's value: the operands above a value, applied to it. */
+/**
+ * Turns the versions of a key that a snapshot sees into the key's value: the operands above a value, applied to it. They are gathered first,
+ * so that the operator, which may be long about it, needs nothing of what they were read from.
+ */
 final class EntryResolver {
     private EntryResolver() {}
 
-    /** The value of {@code key} from the newest version on, on which {@code entries} stands; null when there is none. */
-    static byte[] valueAt(EntryCursor entries, byte[] key, MergeOperator operator) {
-        if (!entries.valid() || Memory.compare(entries.keyAddress(), entries.keyLength(), key) != 0) {
-            return null;
+    /**
+     * What a key's value comes of, on the Java heap.
+     *
+     * @param base the value below the operands, null when there is none
+     * @param oldestFirst none when the base is the value
+     */
+    record Operands(byte[] key, byte[] base, List<byte[]> oldestFirst) {
+        /** The value; null when there is none. */
+        byte[] applied(MergeOperator operator) {
+            if (oldestFirst.isEmpty()) {
+                return base;
+            }
+            if (operator == null) {
+                throw new IllegalStateException(
+                        "the store holds merge operands but was opened without a merge operator");
+            }
+            return operator.merge(key, base, oldestFirst);
         }
-        return switch (entries.kind()) {
-            case Entries.PUT -> entries.value();
-            case Entries.DELETE -> null;
-            default -> applyOperands(entries, key, operator);
-        };
     }
 
     /**
-     * Applies the operands of the key that {@code entries} stands on, walking on to the first value or tombstone below them.
-     * Operands are taken from the newest, so the cursor stands on a MERGE entry visible to the reader.
-     *
-     * @return the value, or null when the key has none
+     * Gathers what the value of {@code key} comes of, from the newest version that the reader sees, on which {@code entries} stands; walks on
+     * to the first value or tombstone below the operands.
      */
-    static byte[] applyOperands(EntryCursor entries, byte[] key, MergeOperator operator) {
+    static Operands gather(EntryCursor entries, byte[] key) {
         List<byte[]> newestFirst = new ArrayList<>();
         byte[] base = null;
         while (entries.valid() && Memory.compare(entries.keyAddress(), entries.keyLength(), key) == 0) {
@@ -40,15 +49,6 @@ final class EntryResolver {
             newestFirst.add(entries.value());
             entries.next();
         }
-        return apply(key, base, newestFirst.reversed(), operator);
-    }
-
-    /** The value that operands, oldest first, make of {@code base}. */
-    static byte[] apply(byte[] key, byte[] base, List<byte[]> operands, MergeOperator operator) {
-        if (operator == null) {
-            throw new IllegalStateException(
-                    "the store holds merge operands but was opened without a merge operator");
-        }
-        return operator.merge(key, base, operands);
+        return new Operands(key, base, newestFirst.reversed());
     }
 }

@@ -2,6 +2,8 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.trunk.PackedMemtable;
+import java.util.LinkedList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -16,6 +18,8 @@ final class Generations {
         private final AtomicInteger references = new AtomicInteger(1);
         /** Set by the packer, which holds a reference. */
         private volatile PackedMemtable packed;
+
+        private volatile boolean isReleased;
 
         Generation(long number, Memtable memtable) {
             this.number = number;
@@ -48,7 +52,11 @@ final class Generations {
         /** Gives a reference back; the last one frees the memtable's memory. */
         void release() {
             if (references.decrementAndGet() == 0) {
-                memtable.release();
+                try {
+                    memtable.release();
+                } finally {
+                    isReleased = true;
+                }
                 if (packed != null) {
                     packed.release();
                 }
@@ -57,6 +65,8 @@ final class Generations {
     }
 
     private volatile Generation[] newestFirst;
+    /** Those that the tree has, and somebody may still read. Guarded by this. */
+    private final List<Generation> leaving = new LinkedList<>();
 
     Generations(Generation active) {
         newestFirst = new Generation[] {active};
@@ -93,7 +103,15 @@ final class Generations {
     synchronized void removeOldest(Generation oldest) {
         Generation[] all = newestFirst;
         assert all[all.length - 1] == oldest;
+        leaving.removeIf(left -> left.isReleased);
+        leaving.add(oldest);
         newestFirst = java.util.Arrays.copyOf(all, all.length - 1);
+    }
+
+    /** Whether somebody may still read a memtable that is out of the list, and so has its memory. */
+    synchronized boolean isAnyLeaving() {
+        leaving.removeIf(left -> left.isReleased);
+        return !leaving.isEmpty();
     }
 
     /** Bytes of the pool that all of them hold. */

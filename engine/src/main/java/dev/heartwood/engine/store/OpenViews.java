@@ -52,14 +52,19 @@ final class OpenViews {
         }
     }
 
+    /** Notes that a call reads in a snapshot's state, which may be closed meanwhile, until {@link #remove}. */
+    void addCall(Object call, SnapshotState state) {
+        views.put(call, new View(state, null));
+    }
+
     /** Notes that it was closed; false when the store has closed it already. */
     boolean remove(Object holder) {
         return views.remove(holder) != null;
     }
 
     /**
-     * Has what is open read from the tree what it holds memtables for that the tree has by now; cursors that are moving do so when they
-     * move again. The store is not closed meanwhile.
+     * Has what is open read from the tree what it holds memtables for that the tree has by now; cursors that are moving do so by themselves,
+     * soon. The store is not closed meanwhile.
      */
     void catchUp(Epochs epochs) {
         for (Map.Entry<Object, View> entry : views.entrySet()) {

@@ -21,9 +21,11 @@ final class PointReads {
     private final WritePath write;
     private final LiveSnapshots live;
     private final Object store;
+    private final OpenViews views;
 
-    PointReads(Object store, ReadPath read, WritePath write, LiveSnapshots live) {
+    PointReads(Object store, OpenViews views, ReadPath read, WritePath write, LiveSnapshots live) {
         this.store = store;
+        this.views = views;
         this.read = read;
         this.write = write;
         this.live = live;
@@ -139,21 +141,38 @@ final class PointReads {
         }
     }
 
-    /** Gathers the operands down to the first value, with a cursor, which locks what it reads. */
+    /** Gathers the operands down to the first value, with a cursor, which locks what it reads, and has them applied. */
     private byte[] mergedValue(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
-        SnapshotState seen = state == null ? SnapshotState.open(read, write, live) : state;
+        byte[][] value = new byte[1][];
+        if (state == null) {
+            SnapshotState seen = SnapshotState.open(read, write, live);
+            operation.outsideEpoch(store, () -> value[0] = gatherLast(seen, keyAddress, keyLength).applied(read.operator()));
+        } else {
+            operation.outsideEpoch(store, () -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
+        }
+        return value[0];
+    }
+
+    /** The operator may be long about it, or wait for who writes: so what it was told is let go of before, or can be. */
+    private byte[] mergedValue(Operation operation, SnapshotState state, EntryResolver.Operands operands) {
+        views.addCall(operation, state);
         try {
-            byte[][] value = new byte[1][];
-            operation.outsideEpoch(store, () -> value[0] = mergedValue(seen, keyAddress, keyLength));
-            return value[0];
+            return operands.applied(read.operator());
         } finally {
-            if (state == null) {
-                seen.release();
-            }
+            views.remove(operation);
         }
     }
 
-    private byte[] mergedValue(SnapshotState seen, long keyAddress, int keyLength) {
+    /** As {@link #gather}, and gives the state back. */
+    private EntryResolver.Operands gatherLast(SnapshotState seen, long keyAddress, int keyLength) {
+        try {
+            return gather(seen, keyAddress, keyLength);
+        } finally {
+            seen.release();
+        }
+    }
+
+    private EntryResolver.Operands gather(SnapshotState seen, long keyAddress, int keyLength) {
         byte[] key = Memory.bytes(keyAddress, keyLength);
         ViewSources sources = seen.retainSources();
         try (EntryCursor entries = sources.entries(read, seen.sequence())) {
@@ -163,7 +182,7 @@ final class PointReads {
                     && Memory.compare(entries.keyAddress(), entries.keyLength(), key) == 0) {
                 entries.next();
             }
-            return EntryResolver.valueAt(entries, key, read.operator());
+            return EntryResolver.gather(entries, key);
         } finally {
             sources.release();
         }

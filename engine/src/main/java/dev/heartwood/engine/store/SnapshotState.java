@@ -15,11 +15,14 @@ final class SnapshotState {
      *
      * Shared field   read       written    guarded by
      * sources        volatile   volatile   this monitor, for writing, and a reference to this state
+     * left           plain      plain      this monitor, or the last reference
      */
     private final LiveSnapshots live;
     private final Long sequence;
     private final References references = new References();
     private volatile ViewSources sources;
+    /** What was read before, when it could not be given back for want of Java heap. */
+    private ViewSources left;
 
     private SnapshotState(LiveSnapshots live, Long sequence) {
         this.live = live;
@@ -60,14 +63,22 @@ final class SnapshotState {
 
     /** Reads from the tree from now on what it has by now. */
     synchronized void advance(Epochs epochs) {
+        giveBackLeft(epochs);
         ViewSources before = sources;
         ViewSources advanced = before.advanced();
-        if (advanced == null) {
-            return;
+        if (advanced != null) {
+            left = before;
+            sources = advanced;
+            giveBackLeft(epochs);
         }
-        sources = advanced;
-        // If that fails, for want of Java heap, what was held before stays held: point reads may be within it.
-        epochs.defer(before::release);
+    }
+
+    /** Once those point reads have ended that may be within it. */
+    private void giveBackLeft(Epochs epochs) {
+        if (left != null) {
+            epochs.defer(left::release);
+            left = null;
+        }
     }
 
     /** Takes a reference; refused when the store has let go of the state. */
@@ -85,9 +96,19 @@ final class SnapshotState {
     void release() {
         if (references.drop()) {
             try {
-                sources.release();
+                releaseSources();
             } finally {
                 live.close(sequence);
+            }
+        }
+    }
+
+    private synchronized void releaseSources() {
+        try {
+            sources.release();
+        } finally {
+            if (left != null) {
+                left.release();
             }
         }
     }

@@ -45,13 +45,13 @@ final class ViewSources {
      */
     ViewSources advanced() {
         int kept = newestFirst.length;
+        if (kept == 0 || newestFirst[kept - 1].packed() == null) {
+            return null;
+        }
         List<PackedMemtable> oldestFirst = new ArrayList<>();
         while (kept > 0 && newestFirst[kept - 1].packed() != null) {
             kept--;
             oldestFirst.add(newestFirst[kept].packed());
-        }
-        if (oldestFirst.isEmpty()) {
-            return null;
         }
         TrunkVersion above = PackedMemtable.above(version, oldestFirst);
         try {

@@ -261,26 +261,32 @@ final class WritePath {
                 if (isLarge && refusals > LARGE_REFUSALS_MAX) {
                     throw noMemory();
                 }
-            } else if (!isStarved(full)) {
+            } else {
+                memtables.recall();
+                awaitMemory();
+            }
+            throttle.stalled(clock.nanoTime() - started);
+        }
+
+        private void awaitMemory() {
+            if (!isStarved(full)) {
                 isLastAttempt = false;
                 awaitRoom(full);
             } else if (!isLastAttempt) {
-                memtables.recall();
                 epochs.awaitReclaimed();
                 isLastAttempt = true;
             } else {
                 throw noMemory();
             }
-            throttle.stalled(clock.nanoTime() - started);
         }
 
         private InsufficientMemoryException noMemory() {
             return new InsufficientMemoryException("no memory for a write of " + bytes
-                    + " bytes: calls that are under way hold that of memtables; let some end, or raise the memory option");
+                    + " bytes: that of memtables is in use, and nothing gives enough of it back; raise the memory option");
         }
     }
 
-    /** Whether an empty memtable found no memory, and no memtable that is about to be packed will give any back. */
+    /** Whether an empty memtable found no memory, and no memtable that is about to be packed, or has been, will give any back. */
     private boolean isStarved(Generation full) {
         return generations.active() == full && full.memtable().entries() == 0 && !memtables.isMemoryComing();
     }
@@ -462,7 +468,7 @@ final class WritePath {
         /** Has open views give back what the tree has by now. */
         void recall();
 
-        /** Whether some memtable, of any store, may still be packed and its memory given back. */
+        /** Whether some memtable, of any store, may still be packed, or is by now, and its memory given back. */
         boolean isMemoryComing();
     }
 }
