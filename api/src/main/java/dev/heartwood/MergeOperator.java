@@ -12,7 +12,8 @@ import java.util.List;
  * KeyValueStore#VALUE_BYTES_MAX} counts as a failure.
  *
  * <p>It may read stores of its environment. Calls that write to one, make a checkpoint or a backup, settle, open or close one, or close the
- * environment throw an {@link IllegalStateException} within it: they might wait for the merge or the call that it is part of.
+ * environment throw an {@link IllegalStateException} within it: they might wait for the merge or the call that it is part of. For the
+ * same reason it must not wait for another thread that makes such a call.
  */
 public interface MergeOperator {
     /**

@@ -175,19 +175,18 @@ public final class LogSalvage {
         }
 
         private boolean openNext() {
-            if (current + 1 >= segments.size()) {
-                return false;
+            while (current + 1 < segments.size()) {
+                LogScan.Segment segment = segments.get(++current);
+                try {
+                    mapped = storage.openMappedExisting(segment.file());
+                    seed = segment.header().seed();
+                    next = LogLayout.HEADER_BYTES;
+                    return true;
+                } catch (StoreException e) {
+                    lost.accept("log: " + e.getMessage());
+                }
             }
-            LogScan.Segment segment = segments.get(++current);
-            try {
-                mapped = storage.openMappedExisting(segment.file());
-            } catch (StoreException e) {
-                lost.accept("log: " + e.getMessage());
-                return openNext();
-            }
-            seed = segment.header().seed();
-            next = LogLayout.HEADER_BYTES;
-            return true;
+            return false;
         }
 
         long address() {

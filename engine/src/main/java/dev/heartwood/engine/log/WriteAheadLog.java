@@ -8,7 +8,6 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
-import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;

@@ -58,12 +58,13 @@ final class StandInOperator implements MergeOperator {
         try (WriteBatch marks = copy.newBatch()) {
             marking.accept(marks);
             copy.write(marks, Durability.NONE);
+            copy.checkpoint();
+        } finally {
+            large = null;
         }
-        copy.checkpoint();
         if (!isMade) {
             throw new IllegalStateException("marks that nothing was made of");
         }
-        large = null;
     }
 
     @Override

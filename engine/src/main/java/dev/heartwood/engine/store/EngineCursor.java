@@ -17,7 +17,6 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Consumer;
 
 /**
  * A user's cursor: of the versions that the tree cursor walks it shows, for each key, what the snapshot sees. Belongs to one

@@ -24,24 +24,31 @@ final class EngineSnapshot implements Snapshot {
 
     @Override
     public byte[] get(MemorySegment key) {
-        return store.get(enter(), key);
+        requireOpen();
+        return store.get(this, key);
     }
 
     @Override
     public long get(MemorySegment key, MemorySegment destination) {
-        return store.get(enter(), key, destination);
+        requireOpen();
+        return store.get(this, key, destination);
     }
 
     @Override
     public Cursor cursor(KeyRange range) {
-        return store.cursor(enter(), range);
+        requireOpen();
+        return store.cursor(this, range);
     }
 
-    /** The state with a reference for the call that is about to use it. */
-    private synchronized SnapshotState enter() {
+    private synchronized void requireOpen() {
         if (closed) {
             throw new ClosedException("the snapshot");
         }
+    }
+
+    /** The state with a reference for the call that is about to use it. */
+    synchronized SnapshotState enter() {
+        requireOpen();
         state.retain();
         return state;
     }

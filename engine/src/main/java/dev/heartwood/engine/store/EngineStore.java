@@ -259,23 +259,25 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public byte[] get(MemorySegment key) {
-        return get((SnapshotState) null, key);
+        return get((EngineSnapshot) null, key);
     }
 
     @Override
     public long get(MemorySegment key, MemorySegment destination) {
-        return get((SnapshotState) null, key, destination);
+        return get((EngineSnapshot) null, key, destination);
     }
 
-    /** As the public get, in a snapshot's state, of which a reference is taken over; null is the current state. */
-    byte[] get(SnapshotState state, MemorySegment key) {
-        Operation operation = enterWith(state);
+    /** As the public get, in a snapshot; null is the current state. */
+    byte[] get(EngineSnapshot snapshot, MemorySegment key) {
+        Operation operation = enter();
+        SnapshotState state = null;
         try {
             if (isTooLong(key.byteSize())) {
                 return null;
             }
             int length = (int) key.byteSize();
             requireForRead(operation, length);
+            state = stateOf(snapshot);
             long keyAddress = storedKey(operation, key);
             return reads.get(operation, state, keyAddress, length);
         } finally {
@@ -283,9 +285,10 @@ final class EngineStore implements KeyValueStore {
         }
     }
 
-    /** As the public get, in a snapshot's state, of which a reference is taken over; null is the current state. */
-    long get(SnapshotState state, MemorySegment key, MemorySegment destination) {
-        Operation operation = enterWith(state);
+    /** As the public get, in a snapshot; null is the current state. */
+    long get(EngineSnapshot snapshot, MemorySegment key, MemorySegment destination) {
+        Operation operation = enter();
+        SnapshotState state = null;
         try {
             if (destination.isReadOnly()) {
                 throw new IllegalArgumentException("a destination that is read-only");
@@ -295,6 +298,7 @@ final class EngineStore implements KeyValueStore {
             }
             int length = (int) key.byteSize();
             requireForRead(operation, length);
+            state = stateOf(snapshot);
             long keyAddress = storedKey(operation, key);
             return reads.get(operation, state, keyAddress, length, destination);
         } finally {
@@ -412,28 +416,18 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public Cursor cursor(KeyRange range) {
-        return cursor(null, Objects.requireNonNull(range, "range"));
+        return cursor((EngineSnapshot) null, Objects.requireNonNull(range, "range"));
     }
 
-    /** A cursor over a snapshot's state, of which a reference is taken over; null is the current state. */
-    Cursor cursor(SnapshotState snapshot, KeyRange range) {
-        Operation operation;
-        try {
-            operation = enter();
-        } catch (RuntimeException | Error e) {
-            if (snapshot != null) {
-                snapshot.release();
-            }
-            throw e;
-        }
-        SnapshotState state = snapshot;
+    /** A cursor over a snapshot; null is the current state. */
+    Cursor cursor(EngineSnapshot snapshot, KeyRange range) {
+        Operation operation = enter();
+        SnapshotState state = null;
         ViewSources held = null;
         EngineCursor cursor = null;
         try {
             form.requireOrder(range, "a cursor over a range");
-            if (state == null) {
-                state = SnapshotState.open(read, write, parts.live());
-            }
+            state = snapshot == null ? SnapshotState.open(read, write, parts.live()) : snapshot.enter();
             held = state.retainSources();
             cursor = new EngineCursor(this, state, held, held.entries(read, state.sequence()), range);
             noteAsked();
@@ -477,15 +471,9 @@ final class EngineStore implements KeyValueStore {
         }
     }
 
-    private Operation enterWith(SnapshotState state) {
-        try {
-            return enter();
-        } catch (RuntimeException | Error e) {
-            if (state != null) {
-                state.release();
-            }
-            throw e;
-        }
+    /** Taken once the call waits for nothing more: who closes the snapshot leaves its memtables to the call. */
+    private static SnapshotState stateOf(EngineSnapshot snapshot) {
+        return snapshot == null ? null : snapshot.enter();
     }
 
     private static void leave(Operation operation, SnapshotState state) {

@@ -145,18 +145,28 @@ final class PointReads {
     private byte[] mergedValue(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
         byte[][] value = new byte[1][];
         if (state == null) {
-            SnapshotState seen = SnapshotState.open(read, write, live);
-            operation.outsideEpoch(store, () -> value[0] = gatherLast(seen, keyAddress, keyLength).applied(read.operator()));
+            operation.outsideEpoch(store, appliedToLast(value, keyAddress, keyLength));
         } else {
             operation.outsideEpoch(store, () -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
         }
         return value[0];
     }
 
+    /** A task that gives back the state of now: nothing fails between this and its beginning. */
+    private Runnable appliedToLast(byte[][] value, long keyAddress, int keyLength) {
+        SnapshotState seen = SnapshotState.open(read, write, live);
+        try {
+            return () -> value[0] = gatherLast(seen, keyAddress, keyLength).applied(read.operator());
+        } catch (RuntimeException | Error e) {
+            seen.release();
+            throw e;
+        }
+    }
+
     /** The operator may be long about it, or wait for who writes: so what it was told is let go of before, or can be. */
     private byte[] mergedValue(Operation operation, SnapshotState state, EntryResolver.Operands operands) {
-        views.addCall(operation, state);
         try {
+            views.addCall(operation, state);
             return operands.applied(read.operator());
         } finally {
             views.remove(operation);

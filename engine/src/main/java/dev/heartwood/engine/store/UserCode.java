@@ -21,14 +21,20 @@ final class UserCode {
 
     /** An operator that does as {@code user} does; null stays null. */
     MergeOperator watched(MergeOperator user) {
-        isAny |= user != null;
-        return user == null ? null : new WatchedOperator(user);
+        if (user == null) {
+            return null;
+        }
+        isAny = true;
+        return new WatchedOperator(user);
     }
 
     /** A filter that does as {@code user} does; null stays null. */
     CompactionFilter watched(CompactionFilter user) {
-        isAny |= user != null;
-        return user == null ? null : new WatchedFilter(user);
+        if (user == null) {
+            return null;
+        }
+        isAny = true;
+        return new WatchedFilter(user);
     }
 
     /** Throws an {@link IllegalStateException} within user code. */

@@ -2,10 +2,11 @@ package dev.heartwood.engine.trunk;
 
 /**
  * Entries of a run that younger ones of the same run supersede, and that were kept when it was written because the oldest view of then
- * sees them: redundant as soon as that view is closed. Nothing of it is stored, since no view outlives its store.
+ * sees them: redundant as soon as that view is closed, and every other that sees one of them. Nothing of it is stored, since no view
+ * outlives its store.
  *
  * @param entries how many
- * @param view the sequence number that the view sees
+ * @param view the sequence number of the youngest view that sees one of them
  */
 record KeptVersions(long entries, long view) {
     static final KeptVersions NONE = new KeptVersions(0, 0);

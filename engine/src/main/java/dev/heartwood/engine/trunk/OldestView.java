@@ -10,11 +10,11 @@ import java.util.function.Supplier;
 final class OldestView {
     /*
      * Shared field   read       written    guarded by
-     * waiting        volatile   volatile   -
-     * enough         volatile   volatile   -
+     * waiting        volatile   volatile   this monitor, for writing
+     * enough         volatile   volatile   this monitor, for writing
      *
      * Who waits sets these and then looks at the views once more; who closes one takes it off the list and then looks at these. So one of the
-     * two sees the other.
+     * two sees the other. They are written under this monitor, so that who says that it is over takes back no other's wait by half.
      */
     /** The sequence number of a view that does not exist. */
     static final long NONE = Long.MAX_VALUE;
@@ -46,18 +46,34 @@ final class OldestView {
 
     /** Whether a view is older than something that the tree has; if so, {@link #closed} says when none is any more. */
     boolean isWaitedFor() {
-        return sequence() != NONE && waitUntil(enough) != NONE;
+        if (sequence() == NONE) {
+            return false;
+        }
+        begin();
+        return sequence() != NONE;
     }
 
     /** Whether one is that sees less than {@code enough}; if so, {@link #closed} says also when the oldest sees as much. */
     boolean isWaitedFor(long enough) {
-        return sequence() != NONE && waitUntil(enough) < enough;
+        if (sequence() == NONE) {
+            return false;
+        }
+        beginUntil(enough);
+        return sequence() < enough;
     }
 
-    private long waitUntil(long enough) {
+    private synchronized void begin() {
+        waiting = true;
+    }
+
+    private synchronized void beginUntil(long enough) {
         this.enough = enough;
         waiting = true;
-        return sequence();
+    }
+
+    private synchronized void end() {
+        enough = NONE;
+        waiting = false;
     }
 
     /** Whether {@link #closed} has not yet said what was waited for. */
@@ -70,8 +86,7 @@ final class OldestView {
         if (!waiting || isOlder(oldestNow) && oldestNow < enough) {
             return false;
         }
-        waiting = false;
-        enough = NONE;
+        end();
         return true;
     }
 }

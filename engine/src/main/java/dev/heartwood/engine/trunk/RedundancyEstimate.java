@@ -106,7 +106,7 @@ final class RedundancyEstimate {
         return liveBytes;
     }
 
-    /** Bytes of versions that are known to be there for the oldest view alone. */
+    /** Bytes of versions that are known to be there for the oldest view, or for others that see the same. */
     double keptBytes() {
         return keptBytes;
     }

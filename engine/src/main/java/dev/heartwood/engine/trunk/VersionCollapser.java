@@ -36,6 +36,8 @@ final class VersionCollapser {
     private int emittedStratum;
     /** Keys of which the oldest snapshot has a version kept that younger ones of the output supersede. */
     private long keptForOldest;
+    /** The youngest snapshot that sees one of these. */
+    private long keptUntil;
 
     /**
      * Prepares a merge.
@@ -65,9 +67,9 @@ final class VersionCollapser {
         }
     }
 
-    /** What was moved for the sake of the oldest snapshot alone. */
+    /** What was moved for the sake of the oldest snapshot, and of others that see the same. */
     KeptVersions kept() {
-        return keptForOldest == 0 ? KeptVersions.NONE : new KeptVersions(keptForOldest, snapshots[0]);
+        return keptForOldest == 0 ? KeptVersions.NONE : new KeptVersions(keptForOldest, keptUntil);
     }
 
     /** Moves one entry, or the operands of a key. A method of its own, so that it is compiled once and not in the midst of a loop. */
@@ -85,6 +87,7 @@ final class VersionCollapser {
         }
         if (emittedStratum > 0 && stratum == 0) {
             keptForOldest++;
+            keptUntil = Math.max(keptUntil, snapshots[emittedStratum - 1]);
         }
         emittedStratum = stratum;
         if (input.kind() == Entries.MERGE) {
