@@ -42,7 +42,11 @@ final class BackupFixture {
     }
 
     private static KeyValueStore open(SimulatedMachine machine, Path directory, OpenMode mode) {
-        StoreOptions options = options().toBuilder().openMode(mode).build();
+        return open(machine, directory, options().toBuilder().openMode(mode).build());
+    }
+
+    /** A store with an environment of its own. */
+    static KeyValueStore open(SimulatedMachine machine, Path directory, StoreOptions options) {
         Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
         try {
             return environment.openOwned(directory, options);

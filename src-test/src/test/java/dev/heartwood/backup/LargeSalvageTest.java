@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.CompactionFilter;
-import dev.heartwood.Environment;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
@@ -22,7 +21,6 @@ import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.FileStoreHost;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.JavaProcess;
-import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.ByteArrayOutputStream;
@@ -69,16 +67,6 @@ class LargeSalvageTest {
         return "key%03d".formatted(number).getBytes();
     }
 
-    private static KeyValueStore open(SimulatedMachine machine, Path directory, StoreOptions options) {
-        Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
-        try {
-            return environment.openOwned(directory, options);
-        } catch (Throwable e) {
-            environment.close();
-            throw e;
-        }
-    }
-
     private static StoreOptions.Builder options() {
         return StoreOptions.builder().memory(ByteSize.mib(64));
     }
@@ -100,7 +88,7 @@ class LargeSalvageTest {
         SimulatedMachine machine = new SimulatedMachine(1);
         SimulatedMachine killed;
         Map<byte[], byte[]> expected;
-        try (KeyValueStore store = open(machine, STORE, options)) {
+        try (KeyValueStore store = BackupFixture.open(machine, STORE, options)) {
             for (int i = 0; i < 200; i++) {
                 store.put(key(i), ("value" + i).getBytes());
             }
@@ -128,7 +116,7 @@ class LargeSalvageTest {
         try (Storage target = killed.storage(TARGET)) {
             assertEquals(List.of(), EngineAccess.problems(target));
         }
-        try (KeyValueStore copy = open(killed, TARGET, options)) {
+        try (KeyValueStore copy = BackupFixture.open(killed, TARGET, options)) {
             BackupFixture.requireSame(expected, History.contents(copy), "salvaged");
             copy.settle();
             BackupFixture.requireSame(expected, History.contents(copy), "settled");
@@ -153,7 +141,7 @@ class LargeSalvageTest {
             }
         };
         SimulatedMachine machine = new SimulatedMachine(1);
-        try (KeyValueStore store = open(machine, STORE, options().compactionFilter(growing).build())) {
+        try (KeyValueStore store = BackupFixture.open(machine, STORE, options().compactionFilter(growing).build())) {
             for (int i = 0; i < 3; i++) {
                 store.put(key(1), new byte[4]);
                 store.put(key(2), new byte[4]);
@@ -163,7 +151,7 @@ class LargeSalvageTest {
             assertArrayEquals(result, store.get(key(1)));
         }
         salvageWhole(machine);
-        try (KeyValueStore copy = open(machine, TARGET, options().build())) {
+        try (KeyValueStore copy = BackupFixture.open(machine, TARGET, options().build())) {
             assertArrayEquals(result, copy.get(key(1)));
             assertArrayEquals(result, copy.get(key(2)));
         }

@@ -7,7 +7,6 @@ import static dev.heartwood.backup.BackupFixture.TARGET;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.Environment;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.ImageReader;
@@ -18,7 +17,6 @@ import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
-import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
 import java.nio.ByteBuffer;
@@ -49,13 +47,7 @@ class SalvageSuspectsTest {
     private static KeyValueStore open(SimulatedMachine machine, Path directory) {
         StoreOptions options =
                 BackupFixture.options().toBuilder().mergeOperator(new TailMergeOperator()).build();
-        Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
-        try {
-            return environment.openOwned(directory, options);
-        } catch (Throwable e) {
-            environment.close();
-            throw e;
-        }
+        return BackupFixture.open(machine, directory, options);
     }
 
     private static byte[] key(int number) {

@@ -7,7 +7,6 @@ import static dev.heartwood.backup.BackupFixture.TARGET;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.Environment;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
@@ -17,7 +16,6 @@ import dev.heartwood.engine.page.PageType;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
-import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -34,13 +32,7 @@ class UnorderedCopiesTest {
     private static KeyValueStore open(SimulatedMachine machine, Path directory) {
         StoreOptions options =
                 BackupFixture.options().toBuilder().keyOrder(KeyOrder.HASHED).build();
-        Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
-        try {
-            return environment.openOwned(directory, options);
-        } catch (Throwable e) {
-            environment.close();
-            throw e;
-        }
+        return BackupFixture.open(machine, directory, options);
     }
 
     private SimulatedMachine closedStore(long seed) {

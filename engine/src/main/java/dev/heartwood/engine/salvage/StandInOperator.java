@@ -4,6 +4,7 @@ import dev.heartwood.Durability;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.WriteBatch;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -17,7 +18,7 @@ final class StandInOperator implements MergeOperator {
      * In the place of something large the copy is given two marks as one batch, so that they are in one memtable, and that is packed at
      * once. Packing has this operator make one thing of the two: of a mark over a mark a value, of two operands that are marks an operand.
      */
-    private static final byte[] MARK = "heartwood: what is too large for a write".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+    private static final byte[] MARK = "heartwood: what is too large for a write".getBytes(StandardCharsets.US_ASCII);
 
     private record Large(byte[] key, byte[] bytes) {}
 

@@ -8,8 +8,8 @@
  * The node images tell which branches count for which keys and which of them is younger. Leaves are read in the order in which
  * they lie, so damaged index pages and filters cost nothing. All branches are merged by key, each past its own damage; of each key
  * the newest readable state is copied. What is larger than a write of the copy's memory is made by an operator that stands in for the
- * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would refuse it, every record of it that
- * has a valid checksum, also of segments that are cut off, and whatever other files of it look like.
+ * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would
+ * refuse it, every record of it that has a valid checksum, also of segments that are cut off, and whatever other files of it look like.
  *
  * <h2>Invariants</h2>
  *
