@@ -42,7 +42,7 @@ final class PageStream {
         this.storage = storage;
         this.generation = generation;
         this.mode = mode;
-        this.purpose = mode == WriteMode.CACHED || mode == WriteMode.LASTING ? Purpose.WRITE : Purpose.COMPACTION;
+        this.purpose = mode == WriteMode.CACHED ? Purpose.PACKING : Purpose.COMPACTION;
     }
 
     /** A block of the pool; throws when there is none. */

@@ -136,6 +136,11 @@ public final class Checkpointer {
         return durable;
     }
 
+    /** Whether the last checkpoint has the current version of the tree. */
+    public synchronized boolean isCurrent() {
+        return trunk.version() == pinned;
+    }
+
     /** Checkpoints completed since the store was opened. */
     public synchronized long completed() {
         return completed;

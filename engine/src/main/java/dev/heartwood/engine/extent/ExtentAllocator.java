@@ -14,9 +14,15 @@ public final class ExtentAllocator {
      * A bitmap, one bit per extent, and the lowest word that may have a clear bit. Low extents first keeps the file short and
      * its used part dense.
      *
-     * The file grows before the extents free in it fall to the reserve, by an eighth of its length, 1 MiB to 64 MiB. When it
-     * cannot grow, writers are refused while compaction goes on with what is left. A refusal is not remembered: the next
-     * request asks the file system again, so the store heals once there is room.
+     * What memtables will take when they are packed is promised to them before they take it in, so that no packing is without space. A promise
+     * for what the store grows by is made only while there is as much again, since what was packed is merged on before it is free, and what
+     * merges take for what was packed before, which its caller knows. Beside all of that a reserve is left, for deletes alone: whatever
+     * merges have used up, these are taken, and a merge takes less the more is deleted.
+     *
+     * All of that is extents that have their blocks. The file grows before it runs out of those, by an eighth of its length, 1
+     * MiB to 64 MiB, after free extents without blocks have been given theirs again. When that cannot be done, what would grow the store is
+     * refused while compaction and deletes go on with what is left. A refusal is not remembered: the next request asks the file system
+     * again, so the store heals once there is room.
      *
      * Growing happens under the lock: whoever needs an extent has to wait for it anyway. So does giving a hole its blocks again; where
      * there is no room for that, the lowest extent that has its blocks is handed out instead.
@@ -24,7 +30,7 @@ public final class ExtentAllocator {
     private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_EXTENTS_MAX = (64 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_SHIFT = 3;
-    private static final int RESERVE_EXTENTS_MIN = 2;
+    private static final int RESERVE_EXTENTS_MIN = 4;
     private static final int RESERVE_EXTENTS_MAX = 256;
     private static final int RESERVE_SHIFT = 5;
 
@@ -42,8 +48,11 @@ public final class ExtentAllocator {
     private int fileExtents;
     /** Free extents without blocks. */
     private final BitSet holes = new BitSet();
-    /** Extents known to have blocks. What this life of the file did not make or use may be a hole of an earlier one. */
+    /** Extents known to have blocks, all that are in use among them. What this life of the file did not make or use may be a hole of an earlier one. */
     private final BitSet backed = new BitSet();
+
+    private int backedCount;
+    private int promised;
 
     /**
      * An allocator in whose file nothing is allocated yet.
@@ -63,31 +72,73 @@ public final class ExtentAllocator {
         this.lowestWord = this.firstExtent >>> 6;
     }
 
-    /** As {@link #allocate(Purpose)} for {@link Purpose#WRITE}. */
-    public int allocate() {
-        return allocate(Purpose.WRITE);
-    }
-
     /**
      * The lowest free extent, now in use.
      *
-     * @throws NoSpaceException when the file may not or cannot grow and the extents left in it are reserved or used up
+     * @throws NoSpaceException when the file may not or cannot grow and the extents left in it are promised or used up
      */
     public int allocate(Purpose purpose) {
         lock.lock();
         try {
-            int keep = purpose == Purpose.COMPACTION ? 0 : reserve();
+            boolean mayTakeAll = purpose != Purpose.COMPACTION;
             NoSpaceException refusal = null;
-            // One step may be less than the reserve lacks, after a device was full.
-            while (refusal == null && freeInFile() <= reserve()) {
-                refusal = grow();
+            while (refusal == null && backedFree() <= (mayTakeAll ? 0 : promised + reserve())) {
+                refusal = back();
             }
-            if (freeInFile() <= keep) {
-                throw refusal != null ? refusal : full();
+            if (refusal != null) {
+                throw refusal;
             }
             int extent = lowestBacked();
             set(extent);
             return extent;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Keeps so many more extents for what will be packed, until they are {@link #withdraw withdrawn}.
+     *
+     * @param left extents to be left for merges of what was packed before; deletes are taken without
+     * @throws NoSpaceException when there are not so many beside all promises; nothing is promised
+     */
+    public void promise(int extents, Promised to, int left) {
+        lock.lock();
+        try {
+            NoSpaceException refusal = null;
+            while (refusal == null && backedFree() < wanted(extents, to, left)) {
+                refusal = back();
+            }
+            if (refusal != null) {
+                throw refusal;
+            }
+            promised += extents;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long wanted(int extents, Promised to, int left) {
+        long withThese = (long) promised + extents;
+        return to == Promised.DELETES ? withThese : 2 * withThese + left + reserve();
+    }
+
+    /** As {@link #promise} for what has been taken in already, whether there are so many or not. */
+    public void owe(int extents) {
+        lock.lock();
+        try {
+            promised += extents;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Takes back the promise of so many extents: what it was for is packed. */
+    public void withdraw(int extents) {
+        lock.lock();
+        try {
+            promised -= extents;
+            assert promised >= 0 : promised + " extents promised";
         } finally {
             lock.unlock();
         }
@@ -147,6 +198,7 @@ public final class ExtentAllocator {
                 if (!isSet(extent) && !holes.get(extent)) {
                     set(extent);
                     backed.clear(extent);
+                    backedCount--;
                     return extent;
                 }
             }
@@ -219,12 +271,39 @@ public final class ExtentAllocator {
         }
     }
 
-    private int freeInFile() {
-        return fileExtents - firstExtent - allocated;
+    private int backedFree() {
+        return backedCount - allocated;
     }
 
     private int reserve() {
         return Math.clamp(fileExtents >>> RESERVE_SHIFT, RESERVE_EXTENTS_MIN, RESERVE_EXTENTS_MAX);
+    }
+
+    /** Gives the lowest free extents that may be without blocks their blocks, or grows the file; returns why neither can be done, or null. */
+    private NoSpaceException back() {
+        int from = backed.nextClearBit(firstExtent);
+        if (from >= fileExtents) {
+            return grow();
+        }
+        int following = backed.nextSetBit(from);
+        int count = Math.min(following < 0 ? fileExtents - from : following - from, STEP_EXTENTS_MIN);
+        while (true) {
+            try {
+                restore(from, count);
+                return null;
+            } catch (NoSpaceException refusal) {
+                if (count == 1) {
+                    return refusal;
+                }
+                count >>>= 1;
+            }
+        }
+    }
+
+    private void restore(int extent, int count) {
+        device.restore((long) extent * PageLayout.EXTENT_BYTES, (long) count * PageLayout.EXTENT_BYTES);
+        backed.set(extent, extent + count);
+        backedCount += count;
     }
 
     /** Grows the file by a step, or by less when that is all there is; returns why it could not grow at all, or null. */
@@ -237,7 +316,8 @@ public final class ExtentAllocator {
             }
             try {
                 device.allocate((long) target * PageLayout.EXTENT_BYTES);
-                backed.set(fileExtents, target);
+                backed.set(Math.max(fileExtents, firstExtent), Math.max(target, firstExtent));
+                backedCount += Math.max(target, firstExtent) - Math.max(fileExtents, firstExtent);
                 fileExtents = target;
                 return null;
             } catch (NoSpaceException refusal) {
@@ -261,7 +341,7 @@ public final class ExtentAllocator {
             return lowest;
         }
         try {
-            device.restore((long) lowest * PageLayout.EXTENT_BYTES, PageLayout.EXTENT_BYTES);
+            restore(lowest, 1);
             return lowest;
         } catch (NoSpaceException refusal) {
             for (int extent = backed.nextSetBit(lowest); extent >= 0; extent = backed.nextSetBit(extent + 1)) {
@@ -298,7 +378,10 @@ public final class ExtentAllocator {
         }
         used[word] |= 1L << extent;
         holes.clear(extent);
-        backed.set(extent);
+        if (!backed.get(extent)) {
+            backed.set(extent);
+            backedCount++;
+        }
         allocated++;
     }
 }

@@ -11,7 +11,8 @@
  *   <li>Nothing here is durable. At open the map is rebuilt from what the trunk references, so it cannot be out of step.
  *   <li>The blocks of an allocated extent exist in the file system: writing to it cannot fail for want of space. One whose blocks were
  *       given back by {@code discardFree} gets them again first, or is refused.
- *   <li>Some free extents of the file are kept for compaction and deletes, so that a full store can make room.
+ *   <li>What a memtable takes when it is packed was promised before it took entries in. Beside all promises some free extents are kept
+ *       for compaction and deletes, so that a full store can make room.
  *   <li>The extents below the first one given at construction belong to others (superblocks) and are never handed out.
  * </ol>
  *

@@ -114,7 +114,7 @@ final class MapletPages implements AutoCloseable {
     private void beginPage() {
         int inExtent = pages & PageLayout.EXTENT_PAGES - 1;
         if (inExtent == 0) {
-            taken[takenCount] = storage.extents().allocate(Purpose.COMPACTION);
+            taken[takenCount] = storage.extents().allocate(writeMode == WriteMode.CACHED ? Purpose.PACKING : Purpose.COMPACTION);
             takenCount++;
         }
         writer.begin(buffer + (long) inExtent * PageLayout.PAGE_BYTES);
@@ -129,7 +129,7 @@ final class MapletPages implements AutoCloseable {
         pages++;
         if (inExtent == PageLayout.EXTENT_PAGES - 1 || pages == shape.pages) {
             switch (writeMode) {
-                case CACHED -> storage.file().insertDirty(firstPage, inExtent + 1, buffer);
+                case CACHED, MERGED -> storage.file().insertDirty(firstPage, inExtent + 1, buffer);
                 case LASTING -> storage.file().insertLasting(firstPage, inExtent + 1, buffer);
                 case THROUGH -> storage.file().writeThrough(firstPage, inExtent + 1, buffer);
             }

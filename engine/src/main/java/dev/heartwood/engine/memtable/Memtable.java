@@ -36,6 +36,7 @@ public final class Memtable {
     private final Lane[] lanes;
     private final OrderedViews views;
     private final AtomicLong chunkBytes = new AtomicLong();
+    private volatile long chunkBytesLimit = Long.MAX_VALUE;
     private volatile boolean sealed;
 
     /**
@@ -102,11 +103,38 @@ public final class Memtable {
         return !sealed && !index.exhausted();
     }
 
+    /**
+     * Lets {@link #reserve} take no chunk that brings all of them beyond so many bytes, before the limit is raised. A few lanes that take one at
+     * once may pass it together.
+     */
+    public void limit(long bytes) {
+        chunkBytesLimit = bytes;
+    }
+
+    /**
+     * The limit that lets every lane take a chunk with a block of so many bytes in it; 0 when that is allowed already, or when the
+     * memtable, full or sealed, would not take it with any limit.
+     */
+    public long limitWanted(long blockBytes) {
+        long held = chunkBytes.get();
+        boolean fits = held + blockBytes <= bytesMax || entries() == 0;
+        long wanted = held + Math.max(blockBytes, chunkBytesMax);
+        return !sealed && fits && wanted > chunkBytesLimit ? wanted : 0;
+    }
+
+    /** Bytes of chunks. */
+    public long chunkBytes() {
+        return chunkBytes.get();
+    }
+
     private boolean addChunk(Lane lane, long recordBytes) {
         if (!index.prepare()) {
             return false;
         }
         long needed = MemoryPool.blockBytes(recordBytes + Lane.CHUNK_HEADER_BYTES);
+        if (chunkBytes.get() + Math.max(lane.chunkBytesNext(), needed) > chunkBytesLimit) {
+            return false;
+        }
         boolean isEmpty = entries() == 0;
         for (long bytes = Math.max(lane.chunkBytesNext(), needed); bytes >= needed; bytes >>>= 1) {
             if (chunkBytes.addAndGet(bytes) <= bytesMax || isEmpty) {

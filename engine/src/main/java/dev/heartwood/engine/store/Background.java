@@ -31,6 +31,12 @@ final class Background {
         /** Makes everything in the tree durable. */
         void checkpoint();
 
+        /** Whether the last checkpoint has all of the tree. */
+        boolean isCheckpointed();
+
+        /** Checkpoints made since the store was opened. */
+        long checkpoints();
+
         /** Tells waiting writers that something changed. */
         void signalRoom();
 
@@ -73,6 +79,9 @@ final class Background {
 
     /** Why the last attempt to pack found no space or memory; null when it did not. */
     private volatile RuntimeException packingFailure;
+
+    /** Space is short, so that merges beside each other could find none where one would. */
+    private volatile boolean isSpaceShort;
 
     private volatile Steps steps;
     private volatile boolean closing;
@@ -325,7 +334,7 @@ final class Background {
     void mergeSoon() {
         while (!closing && !failStop.isFailed() && compactions.isWanted()) {
             int running = merging.get();
-            if (running >= workers.count()) {
+            if (running >= (isSpaceShort ? 1 : workers.count())) {
                 return;
             }
             if (merging.compareAndSet(running, running + 1)) {
@@ -348,7 +357,7 @@ final class Background {
                 | ReadFailedException
                 | NoSpaceException
                 | InsufficientMemoryException e) {
-            compactions.failed(e);
+            more = compactions.failed(e);
         } catch (Throwable e) {
             failStop.fail(e);
         } finally {
@@ -404,8 +413,23 @@ final class Background {
         }
     }
 
-    /** Waits until nothing is sealed, no merge is due, and no checkpoint is under way. */
-    void settle() {
+    /**
+     * Waits until nothing is sealed, no merge is due, and no checkpoint is under way. Returns whether merges found no space that may find
+     * some after a checkpoint: because others have given some up, or because they were beside each other.
+     */
+    boolean settle() {
+        long finished = compactions.finished();
+        long withoutSpace = compactions.withoutSpace();
+        settleMerges();
+        boolean isRefused = compactions.withoutSpace() != withoutSpace;
+        boolean goesOn = isRefused && (compactions.finished() != finished || !isSpaceShort);
+        if (isRefused) {
+            spaceIsShort();
+        }
+        return goesOn;
+    }
+
+    private void settleMerges() {
         while (!failStop.isFailed()) {
             packSoon();
             // What one worker finds while others merge is not all there is: only a round without a merge is the last.
@@ -484,6 +508,55 @@ final class Background {
         return oldest == null ? Long.MAX_VALUE : oldest.number();
     }
 
+    /** Has everything merged that frees space, one node after the other. */
+    void settleSoon() {
+        spaceIsShort();
+        compactions.wantSettled();
+        mergeSoon();
+    }
+
+    private void spaceIsShort() {
+        isSpaceShort = true;
+        compactions.spaceIsShort(true);
+    }
+
+    /** Space is not short any more. */
+    void spaceFound() {
+        isSpaceShort = false;
+        compactions.spaceIsShort(false);
+        mergeSoon();
+    }
+
+    /** Whether space was short when some was wanted last. */
+    boolean isSpaceShort() {
+        return isSpaceShort;
+    }
+
+    /** How often the tree has changed. */
+    long treeChanges() {
+        return compactions.treeChanges();
+    }
+
+    /** Entries of the tree, superseded and deleted ones among them. Walks the tree. */
+    long treeEntries() {
+        return compactions.treeEntries();
+    }
+
+    /** Whether the last checkpoint has all of the tree. */
+    boolean isCheckpointed() {
+        return steps.isCheckpointed();
+    }
+
+    /** Checkpoints made since the store was opened. */
+    long checkpoints() {
+        return steps.checkpoints();
+    }
+
+    /** Why the oldest sealed memtable found no space to be packed; null when it did, or was not tried. */
+    NoSpaceException packingRefusal() {
+        return packingFailure instanceof NoSpaceException refusal ? refusal : null;
+    }
+
     private void awaitQuiet() {
         lock.lock();
         try {
@@ -495,7 +568,8 @@ final class Background {
         }
     }
 
-    private boolean isBusy() {
+    /** Whether anything is under way, or will be as soon as there is memory for it. */
+    boolean isBusy() {
         // Merges that found no memory are due too, but for a store that closes.
         return packing.get() || merging.get() > 0 || checkpointing.get() || !closing && compactions.isRefused();
     }

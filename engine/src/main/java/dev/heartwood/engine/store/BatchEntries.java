@@ -1,5 +1,6 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.log.BatchPayload;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
@@ -11,8 +12,9 @@ import dev.heartwood.engine.os.KeyHasher;
  * @param userBytes bytes of keys and values
  * @param payloadAddress where the payload is
  * @param payloadLength its length
+ * @param space what space on the device it is for
  */
-record BatchEntries(int count, long userBytes, long payloadAddress, long payloadLength) {
+record BatchEntries(int count, long userBytes, long payloadAddress, long payloadLength, Promised space) {
     /** Inserts every entry, from {@code sequence} on, and makes them visible at once. */
     void insertInto(Memtable memtable, int lane, long sequence) {
         long batch = memtable.beginBatch(lane);

@@ -5,6 +5,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.log.BatchPayload;
 import dev.heartwood.engine.os.Memory;
 import java.lang.foreign.MemorySegment;
@@ -23,6 +24,7 @@ final class EngineBatch implements WriteBatch {
     private int used;
     private int count;
     private boolean holdsOperands;
+    private boolean holdsValues;
     private long userBytes;
     private long payloadBytes;
     private boolean closed;
@@ -83,6 +85,7 @@ final class EngineBatch implements WriteBatch {
         used += (int) bytes;
         count++;
         holdsOperands |= kind == Entries.MERGE;
+        holdsValues |= kind == Entries.PUT;
         userBytes = userBytesThen;
         payloadBytes = payloadBytesThen;
     }
@@ -132,6 +135,7 @@ final class EngineBatch implements WriteBatch {
         used = 0;
         count = 0;
         holdsOperands = false;
+        holdsValues = false;
         userBytes = 0;
         payloadBytes = 0;
     }
@@ -145,6 +149,11 @@ final class EngineBatch implements WriteBatch {
     /** Whether a store without a merge operator must refuse it. */
     boolean holdsOperands() {
         return holdsOperands;
+    }
+
+    /** What space on the device it is for: one that only deletes may make some. */
+    Promised space() {
+        return holdsValues || holdsOperands ? Promised.GROWTH : Promised.DELETES;
     }
 
     @Override

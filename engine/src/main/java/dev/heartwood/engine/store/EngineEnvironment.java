@@ -20,6 +20,7 @@ import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.RecordCache;
+import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.store.StoreOpener.Purpose;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
@@ -52,6 +53,9 @@ public final class EngineEnvironment implements Environment {
     private static final int DISTANCE_MAX = 1024;
 
     /** How long an opening store sleeps before it looks again for memory that others give back, in nanoseconds. */
+    /** Memtables of at least so many parts of a file that may not grow beyond a limit: those that wait to be packed take some of it. */
+    private static final int MEMTABLES_OF_FULL_FILE = 32;
+
     private static final long MEMORY_POLL_NANOS = 500_000;
 
     /** How long who closes sleeps before it looks again for calls under way; a virtual thread that yields may keep its carrier from them. */
@@ -437,7 +441,9 @@ public final class EngineEnvironment implements Environment {
     /** The size of a full memtable of a store. */
     long memtableBytes(StoreOptions storeOptions) {
         long asked = storeOptions.memtable().bytes();
-        return asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2);
+        long bytes = asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2);
+        long diskBytesMax = storeOptions.diskMax().bytes();
+        return diskBytesMax == 0 ? bytes : Math.min(bytes, diskBytesMax / MEMTABLES_OF_FULL_FILE);
     }
 
     /** Stores that are open now; one at least. */
@@ -461,11 +467,12 @@ public final class EngineEnvironment implements Environment {
     }
 
     /** Where a store's memtables come from. */
-    WritePath.MemtableSource memtableSource(int lanes, long bytesMax) {
+    WritePath.MemtableSource memtableSource(int lanes, long bytesMax, SpacePromise.Space space) {
         return new WritePath.MemtableSource() {
             @Override
-            public Memtable make(long generation) {
-                return newMemtable(generation, lanes, bytesMax);
+            public Generation make(long number) {
+                Memtable memtable = newMemtable(number, lanes, bytesMax);
+                return new Generation(number, memtable, new SpacePromise(space, memtable));
             }
 
             @Override

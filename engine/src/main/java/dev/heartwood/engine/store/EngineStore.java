@@ -388,7 +388,8 @@ final class EngineStore implements KeyValueStore {
             engineBatch.encode(payload, form);
             write.writeBatch(
                     operation,
-                    new BatchEntries(engineBatch.count(), engineBatch.bytes(), payload, engineBatch.payloadBytes()),
+                    new BatchEntries(
+                            engineBatch.count(), engineBatch.bytes(), payload, engineBatch.payloadBytes(), engineBatch.space()),
                     durability);
         } finally {
             operation.end();
@@ -599,8 +600,15 @@ final class EngineStore implements KeyValueStore {
     @Override
     public void settle() {
         whileOpen(() -> {
-            parts.background().settle();
-            runCheckpoint();
+            boolean goesOn = true;
+            while (goesOn) {
+                if (parts.background().isSpaceShort()) {
+                    // What was deleted frees space only once it is in the tree.
+                    parts.background().awaitPacked(write.seal());
+                }
+                goesOn = parts.background().settle();
+                runCheckpoint();
+            }
             parts.returnFreeSpace();
         });
     }

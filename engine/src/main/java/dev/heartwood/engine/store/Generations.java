@@ -15,15 +15,17 @@ final class Generations {
     static final class Generation {
         private final long number;
         private final Memtable memtable;
+        private final SpacePromise space;
         private final AtomicInteger references = new AtomicInteger(1);
         /** Set by the packer, which holds a reference. */
         private volatile PackedMemtable packed;
 
         private volatile boolean isReleased;
 
-        Generation(long number, Memtable memtable) {
+        Generation(long number, Memtable memtable, SpacePromise space) {
             this.number = number;
             this.memtable = memtable;
+            this.space = space;
         }
 
         long number() {
@@ -34,6 +36,11 @@ final class Generations {
             return memtable;
         }
 
+        /** The extents that it will take. */
+        SpacePromise space() {
+            return space;
+        }
+
         /** What the memtable has become in the tree, as long as a reference is held; null while it is not there yet. */
         PackedMemtable packed() {
             return packed;
@@ -42,6 +49,7 @@ final class Generations {
         /** Takes over what the memtable has become; once. */
         void packed(PackedMemtable memtableInTree) {
             packed = memtableInTree;
+            space.end();
         }
 
         /** Takes a reference, within the epoch in which the generation was seen in the list. */

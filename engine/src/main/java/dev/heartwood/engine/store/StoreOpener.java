@@ -25,6 +25,7 @@ import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.log.LogOptions;
 import dev.heartwood.engine.log.ReplaySummary;
 import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.StoreRecords;
 import dev.heartwood.engine.store.Generations.Generation;
@@ -195,6 +196,10 @@ final class StoreOpener {
         Damage damage = new Damage(listening);
         file.onDamage(e -> damage.met(FoundBy.READ, e));
         long diskBytesMax = options.diskMax().bytes() == 0 ? Long.MAX_VALUE : options.diskMax().bytes();
+        long memtableBytes = environment.memtableBytes(options);
+        KeyForm form = KeyForm.of(options.keyOrder());
+        TreeShape shapeOfKeys = form.shape(options.fanout(), memtableBytes);
+        TreeShape shape = (options.groupSuffixBytes() == 0 ? shapeOfKeys : shapeOfKeys.withGroups()).within(diskBytesMax);
         ExtentAllocator extents = new ExtentAllocator(device, diskBytesMax, 1);
         TreeStorage storage = new TreeStorage(
                 file,
@@ -205,10 +210,6 @@ final class StoreOpener {
                 options.freeSpace() == FreeSpace.RETURN ? FreedExtents.DISCARDED : FreedExtents.KEPT,
                 options.groupSuffixBytes());
         opened.push(storage::close);
-        long memtableBytes = environment.memtableBytes(options);
-        KeyForm form = KeyForm.of(options.keyOrder());
-        TreeShape shapeOfKeys = form.shape(options.fanout(), memtableBytes);
-        TreeShape shape = options.groupSuffixBytes() == 0 ? shapeOfKeys : shapeOfKeys.withGroups();
         TrunkPolicies policy = TrunkPolicies.of(options.policy());
         TrunkImages images = new TrunkImages(storage);
         TrunkImages.Found root = new TrunkImages.Found(
@@ -242,7 +243,9 @@ final class StoreOpener {
         recovery.complete(generation - 1);
         long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
         log.rotate(generation);
-        Generations generations = new Generations(new Generation(generation, recovery.take()));
+        Memtable replayedLast = recovery.take();
+        SpacePromise.Space space = new SpacePromise.Space(extents, trunk::mergeExtents, memtableBytes);
+        Generations generations = new Generations(new Generation(generation, replayedLast, new SpacePromise(space, replayedLast)));
 
         CheckpointDistance distance = new CheckpointDistance(options.checkpointDistance(), memtableBytes);
         Compactions compactions = new Compactions(
@@ -270,7 +273,7 @@ final class StoreOpener {
                 lanes,
                 log,
                 generations,
-                environment.memtableSource(lanes.count(), memtableBytes),
+                environment.memtableSource(lanes.count(), memtableBytes, space),
                 failStop,
                 background,
                 environment.userCode(),
@@ -367,6 +370,16 @@ final class StoreOpener {
         @Override
         public void checkpoint() {
             checkpointer.run();
+        }
+
+        @Override
+        public boolean isCheckpointed() {
+            return checkpointer.isCurrent();
+        }
+
+        @Override
+        public long checkpoints() {
+            return checkpointer.completed();
         }
 
         @Override

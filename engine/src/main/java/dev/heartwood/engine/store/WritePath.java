@@ -3,9 +3,12 @@ package dev.heartwood.engine.store;
 import dev.heartwood.ClosedException;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
@@ -45,6 +48,7 @@ final class WritePath {
     private final Runnable payment;
     private final Background background;
     private final UserCode userCode;
+    private final SpaceSearch spaceSearch;
     private final AtomicLong nextSequence;
     private final ReentrantLock rotation = new ReentrantLock();
     private final Condition room = rotation.newCondition();
@@ -71,6 +75,7 @@ final class WritePath {
         this.failStop = failStop;
         this.background = background;
         this.userCode = userCode;
+        this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), this::sealIfPossible);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
@@ -86,18 +91,20 @@ final class WritePath {
             int valueLength,
             Durability durability) {
         long hash = KeyHasher.hash(keyAddress, keyLength);
+        Promised space = kind == Entries.DELETE ? Promised.DELETES : Promised.GROWTH;
         boolean logged = durability != Durability.NONE;
         RoomSearch search = null;
         while (true) {
             requireWritable();
             int lane = enterLane(operation, durability);
             Generation active = generations.active();
+            NoSpaceException noLog = null;
             boolean drawn = false;
             boolean done = false;
             boolean due = false;
             try {
                 Memtable memtable = active.memtable();
-                if (memtable.reserve(lane, keyLength, valueLength)) {
+                if (!active.space().isRefused(space) && memtable.reserve(lane, keyLength, valueLength)) {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
                         log.prefetch(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
@@ -113,6 +120,8 @@ final class WritePath {
                     due = throttle.wrote(lane, keyLength + valueLength);
                     done = true;
                 }
+            } catch (NoSpaceException e) {
+                noLog = e;
             } catch (RuntimeException | Error e) {
                 if (drawn) {
                     // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
@@ -126,8 +135,9 @@ final class WritePath {
                 finish(operation, (long) keyLength + valueLength, durability, due);
                 return;
             }
-            search = search == null ? new RoomSearch(1, (long) keyLength + valueLength, (long) keyLength + valueLength) : search;
-            search.makeRoom(operation, active);
+            long bytes = (long) keyLength + valueLength;
+            search = search == null ? new RoomSearch(1, bytes, bytes, space) : search;
+            search.makeRoom(operation, active, noLog);
         }
     }
 
@@ -144,12 +154,13 @@ final class WritePath {
             requireWritable();
             int lane = enterLane(operation, durability);
             Generation active = generations.active();
+            NoSpaceException noLog = null;
             boolean drawn = false;
             boolean done = false;
             boolean due = false;
             try {
                 Memtable memtable = active.memtable();
-                if (memtable.reserveBatch(lane, batch.count(), batch.userBytes())) {
+                if (!active.space().isRefused(batch.space()) && memtable.reserveBatch(lane, batch.count(), batch.userBytes())) {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.batchPayloadBytes(batch.payloadLength()));
                     }
@@ -162,6 +173,8 @@ final class WritePath {
                     due = throttle.wrote(lane, batch.payloadLength());
                     done = true;
                 }
+            } catch (NoSpaceException e) {
+                noLog = e;
             } catch (RuntimeException | Error e) {
                 if (drawn) {
                     // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
@@ -175,8 +188,8 @@ final class WritePath {
                 finish(operation, batch.userBytes(), durability, due);
                 return;
             }
-            search = search == null ? new RoomSearch(batch.count(), batch.userBytes(), batch.payloadLength()) : search;
-            search.makeRoom(operation, active);
+            search = search == null ? new RoomSearch(batch.count(), batch.userBytes(), batch.payloadLength(), batch.space()) : search;
+            search.makeRoom(operation, active, noLog);
         }
     }
 
@@ -226,36 +239,48 @@ final class WritePath {
         }
     }
 
-    /** What one write does until a memtable has room for it. One thread. */
+    /** What one write does until the log and a memtable have room for it. One thread. */
     private final class RoomSearch implements Runnable {
         private final long bytes;
+        private final long blockBytes;
         private final boolean isLarge;
+        private final Promised space;
         private Generation full;
+        private NoSpaceException noLog;
         private int refusals;
-        /** Nothing was under way that gives memory back, and all that had been given back was there before the last attempt. */
+        /** Nothing was under way that gives memory or space back, and all that had been given back was there before the last attempt. */
         private boolean isLastAttempt;
 
-        RoomSearch(int count, long userBytes, long bytes) {
-            long blockBytes = Memtable.blockBytes(count, userBytes);
+        RoomSearch(int count, long userBytes, long bytes, Promised space) {
+            this.blockBytes = Memtable.blockBytes(count, userBytes);
             this.bytes = bytes;
+            this.space = space;
             this.isLarge = memtables.isLarge(blockBytes);
             memtables.checkFits(bytes, blockBytes);
         }
 
         /**
-         * Seals the active memtable when it is {@code refusing}, or waits until there may be memory.
+         * Finds space on the device, for the log when it said {@code logRefusal}, seals the active memtable when it is {@code refusing}, or
+         * waits until there may be memory.
          *
+         * @throws NoSpaceException when nothing can free any
          * @throws InsufficientMemoryException when nothing that is under way can give any back
          */
-        void makeRoom(Operation operation, Generation refusing) {
+        void makeRoom(Operation operation, Generation refusing, NoSpaceException logRefusal) {
             full = refusing;
+            noLog = logRefusal;
             operation.outsideEpoch(this);
         }
 
         @Override
         public void run() {
             long started = clock.nanoTime();
-            if (rotate(full)) {
+            if (noLog != null) {
+                // All that is logged can go once it is packed and in a checkpoint.
+                searchSpace(true, noLog);
+            } else if (generations.active() == full && full.space().isWanted(blockBytes, space)) {
+                cover();
+            } else if (rotate(full)) {
                 isLastAttempt = false;
                 refusals++;
                 if (isLarge && refusals > LARGE_REFUSALS_MAX) {
@@ -266,6 +291,38 @@ final class WritePath {
                 awaitMemory();
             }
             throttle.stalled(clock.nanoTime() - started);
+        }
+
+        private void cover() {
+            try {
+                full.space().cover(blockBytes, space);
+                if (background.isSpaceShort() && full.space().isAmple()) {
+                    background.spaceFound();
+                }
+            } catch (NoSpaceException refusal) {
+                searchSpace(false, refusal);
+            }
+        }
+
+        private void searchSpace(boolean sealAny, NoSpaceException refusal) {
+            requireOpen();
+            failStop.check();
+            epochs.reclaim();
+            if (spaceSearch.goOn(sealAny)) {
+                isLastAttempt = false;
+            } else if (!isLastAttempt) {
+                epochs.awaitReclaimed();
+                isLastAttempt = true;
+                return;
+            } else {
+                throw refusal;
+            }
+            rotation.lock();
+            try {
+                awaitSignal();
+            } finally {
+                rotation.unlock();
+            }
         }
 
         private void awaitMemory() {
@@ -280,9 +337,12 @@ final class WritePath {
             }
         }
 
-        private InsufficientMemoryException noMemory() {
-            return new InsufficientMemoryException("no memory for a write of " + bytes
-                    + " bytes: that of memtables is in use, and nothing gives enough of it back; raise the memory option");
+        private StoreException noMemory() {
+            NoSpaceException unpacked = background.packingRefusal();
+            return unpacked != null
+                    ? new NoSpaceException("no memory for a write of " + bytes + " bytes before memtables are packed: " + unpacked.getMessage())
+                    : new InsufficientMemoryException("no memory for a write of " + bytes
+                            + " bytes: that of memtables is in use, and nothing gives enough of it back; raise the memory option");
         }
     }
 
@@ -320,7 +380,7 @@ final class WritePath {
         lanes.enterAll();
         try {
             log.rotate(full.number() + 1);
-            generations.add(new Generation(full.number() + 1, memtables.make(full.number() + 1)));
+            generations.add(memtables.make(full.number() + 1));
         } catch (RuntimeException | Error e) {
             failStop.fail(e);
             throw e;
@@ -446,8 +506,8 @@ final class WritePath {
 
     /** Where memtables come from. */
     interface MemtableSource {
-        /** A new, empty memtable. */
-        Memtable make(long generation);
+        /** A new generation with an empty memtable. */
+        Generation make(long number);
 
         /** The size of a full one. */
         long memtableBytes();

@@ -3,6 +3,7 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.CompactionFilter;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.MergeOperator;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,6 +30,7 @@ public final class Compactions {
     private final AtomicBoolean reclaiming = new AtomicBoolean();
     private final AtomicLong finished = new AtomicLong();
     private final AtomicLong setAside = new AtomicLong();
+    private final AtomicLong withoutSpace = new AtomicLong();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile Runnable whenFreed = () -> {};
     /** How often something was wanted, and how many of those wants are dealt with: nothing was found to do, or it could not be done. */
@@ -87,6 +89,16 @@ public final class Compactions {
         return trunk.overdueBytes();
     }
 
+    /** How often the tree has changed. */
+    public long treeChanges() {
+        return trunk.changes();
+    }
+
+    /** Entries of the tree, superseded and deleted ones among them. Walks it. */
+    public long treeEntries() {
+        return TreeSummary.of(trunk).entries();
+    }
+
     /** Whether {@link #runOne} may find something to do. */
     public boolean isWanted() {
         return isNeeded() || quiet.get() != null;
@@ -133,8 +145,14 @@ public final class Compactions {
         quiet.compareAndSet(null, Urge.IDLE);
     }
 
+    /** Says whether space is short, so that what frees most has to come first. */
+    public void spaceIsShort(boolean isShort) {
+        trunk.spaceIsShort(isShort);
+    }
+
     /** Says that somebody waits for everything that frees space. */
     public void wantSettled() {
+        trunk.retryWithoutSpace();
         want();
         quiet.set(Urge.SETTLING);
     }
@@ -248,7 +266,13 @@ public final class Compactions {
 
     private boolean runQuiet(Urge urge, long seen) {
         CompactionPlan plan = planQuiet(urge);
-        return plan != null && run(plan, seen);
+        try {
+            return plan != null && run(plan, seen);
+        } catch (NoSpaceException e) {
+            trunk.passOverWithoutSpace(plan);
+            withoutSpace.getAndIncrement();
+            throw e;
+        }
     }
 
     private boolean run(CompactionPlan plan, long seen) {
@@ -340,10 +364,22 @@ public final class Compactions {
         return looksAtRest == LOOKS_AT_REST;
     }
 
-    /** Notes a merge that could not be done now; it is planned again when the tree changes. */
-    public void failed(RuntimeException failure) {
+    /**
+     * Notes a merge that could not be done now; it is planned again when the tree changes. Returns whether there may be more: what somebody
+     * waits for goes on with other nodes when one found no space.
+     */
+    public boolean failed(RuntimeException failure) {
         lastFailure = failure;
-        quiet.set(null);
+        boolean goesOn = failure instanceof NoSpaceException && quiet.get() == Urge.SETTLING;
+        if (!goesOn) {
+            quiet.set(null);
+        }
+        return goesOn;
+    }
+
+    /** Merges in quiet moments that found no space since the store was opened. */
+    public long withoutSpace() {
+        return withoutSpace.get();
     }
 
     /** The last reason why a merge could not be done; null when there was none. */

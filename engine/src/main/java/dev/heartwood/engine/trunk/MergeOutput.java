@@ -30,13 +30,13 @@ final class MergeOutput {
             return small ? WriteMode.LASTING : WriteMode.KEPT;
         }
         boolean fits = bytes <= storage.file().unwrittenBytesMax() / UNWRITTEN_SHARE;
-        return small ? WriteMode.CACHED : fits ? WriteMode.MERGED : WriteMode.KEPT;
+        return small || fits ? WriteMode.MERGED : WriteMode.KEPT;
     }
 
     /** The mode for the maplet that names a run. */
     static dev.heartwood.engine.filter.WriteMode filterMode(WriteMode run) {
-        return run == WriteMode.CACHED || run == WriteMode.MERGED
-                ? dev.heartwood.engine.filter.WriteMode.CACHED
+        return run == WriteMode.MERGED
+                ? dev.heartwood.engine.filter.WriteMode.MERGED
                 : dev.heartwood.engine.filter.WriteMode.LASTING;
     }
 

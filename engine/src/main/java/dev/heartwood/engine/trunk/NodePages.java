@@ -83,7 +83,7 @@ final class NodePages {
     private long nextPage() {
         if (extent < 0 || nextPage == PageLayout.EXTENT_PAGES) {
             int full = extent;
-            extent = storage.extents().allocate(Purpose.COMPACTION);
+            extent = storage.extents().allocate(Purpose.CHECKPOINT);
             livePages.put(extent, 0);
             nextPage = 0;
             freeWhenUnused(full);

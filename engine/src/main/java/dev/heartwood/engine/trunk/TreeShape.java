@@ -25,6 +25,11 @@ public record TreeShape(
     /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
     private static final long PART_BYTES_MIN = 64 << 10;
 
+    private static final int LEAVES_OF_FULL_FILE = 16;
+    private static final int LEAF_MEMTABLES_MIN = 2;
+    /** In leaves that are much smaller, extents that are begun take much of the file. */
+    private static final long LEAF_BYTES_LEAST = 3 << 20;
+
     /** Bundles a node may have, each with a maplet to be asked, before their maplets are merged into one. */
     private static final int BUNDLES_MAX = 4;
 
@@ -63,6 +68,13 @@ public record TreeShape(
     public TreeShape withGroups() {
         return new TreeShape(
                 fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax);
+    }
+
+    /** This shape for a file of so many bytes at most: to merge a leaf takes as much as it holds, which the file has to have free. */
+    public TreeShape within(long fileBytesMax) {
+        long least = Math.max(LEAF_BYTES_LEAST, LEAF_MEMTABLES_MIN * memtableBytes);
+        long leafBytes = Math.min(leafBytesMax, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
+        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax);
     }
 
     /** Leaves smaller than this are merged with a neighbour. */

@@ -23,6 +23,9 @@ public final class Trunk {
      * running        -                       -                        structure lock
      * setAside       -                       -                        structure lock
      * passedOver     -                       -                        structure lock
+     * withoutSpace   -                       -                        structure lock
+     * isSpaceShort   -                       -                        structure lock
+     * changes        volatile                volatile                 structure lock
      * nextId         -                       -                        structure lock
      * policies, pace -                       -                        structure lock
      *
@@ -33,6 +36,7 @@ public final class Trunk {
     private final RunningMerges running = new RunningMerges();
     private final Set<BundleKey> setAside = new HashSet<>();
     private final Set<PassedOver> passedOver = new HashSet<>();
+    private final Set<PassedOver> withoutSpace = new HashSet<>();
     private final Epochs epochs;
     private final TreeShape shape;
     private final NodePolicies policies;
@@ -40,6 +44,8 @@ public final class Trunk {
     private final MergePace pace = new MergePace();
     private final TrunkEvents events;
     private volatile TrunkVersion version;
+    private boolean isSpaceShort;
+    private volatile long changes;
     private volatile long debtBytes;
     private volatile long sequenceMax;
     private volatile long overdueBytes;
@@ -83,6 +89,26 @@ public final class Trunk {
         } finally {
             structure.unlock();
         }
+    }
+
+    /** Extents that have to be free so that everything can be merged that there is; see {@link MergeSpace}. Walks the tree. */
+    public long mergeExtents() {
+        TrunkVersion pinned = pin();
+        try {
+            return MergeSpace.of(pinned.root()).extents();
+        } finally {
+            pinned.release();
+        }
+    }
+
+    /** Extents that a memtable of so many bytes takes once it is packed, as a rule no more. */
+    public static long packedExtents(long bytes) {
+        return MergeSpace.packedExtents(bytes);
+    }
+
+    /** How often another version became the current one. */
+    public long changes() {
+        return changes;
     }
 
     /** What happened so far. */
@@ -277,8 +303,9 @@ public final class Trunk {
     CompactionPlan plan(Urge urge) {
         structure.lock();
         try {
-            CompactionPlan best = best(
-                    version.root(), Span.ALL, urge, urge.reclaims() ? RunUsage.of(version.root()) : null, null);
+            RunUsage usage = urge.reclaims() || isSpaceShort ? RunUsage.of(version.root()) : null;
+            CompactionPlan best = isSpaceShort ? mostFreeing(usage, urge) : null;
+            best = best == null ? best(version.root(), Span.ALL, urge, usage, null) : best;
             if (best != null) {
                 claim(best);
             } else if (urge == Urge.NEEDED) {
@@ -361,16 +388,51 @@ public final class Trunk {
         }
     }
 
+    /** Has others planned in quiet moments before a merge that found no space, until {@link #retryWithoutSpace}. */
+    void passOverWithoutSpace(CompactionPlan plan) {
+        structure.lock();
+        try {
+            withoutSpace.add(PassedOver.of(plan.node(), plan.span()));
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** Says whether merges that free most come first. */
+    void spaceIsShort(boolean isShort) {
+        structure.lock();
+        try {
+            isSpaceShort = isShort;
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** There may be space now for merges that found none. */
+    void retryWithoutSpace() {
+        structure.lock();
+        try {
+            withoutSpace.clear();
+        } finally {
+            structure.unlock();
+        }
+    }
+
     private void claim(CompactionPlan plan) {
         running.add(plan);
         plan.bundles().forEach(Bundle::retain);
     }
 
+    private CompactionPlan mostFreeing(RunUsage usage, Urge urge) {
+        return usage.mostFreeing(
+                version.root(), (node, span) -> mayMergeWhole(node, span) && !isPassedOver(node, span, urge));
+    }
+
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
         CompactionPlan best = soFar;
         CompactionPlan plan = wanted(node, span, urge, usage);
-        if (plan != null && (best == null || urgency(plan) > urgency(best))
-                && !running.isBusy(node, span) && !isPassedOver(node, span)) {
+        if (plan != null && (best == null || urgency(plan, usage) > urgency(best, usage))
+                && !running.isBusy(node, span) && !isPassedOver(node, span, urge)) {
             best = plan;
         }
         for (int p = 0; p < node.pivotCount(); p++) {
@@ -381,8 +443,12 @@ public final class Trunk {
         return best;
     }
 
-    private boolean isPassedOver(TrunkNode node, Span span) {
-        return !passedOver.isEmpty() && passedOver.contains(PassedOver.of(node, span));
+    private boolean isPassedOver(TrunkNode node, Span span, Urge urge) {
+        if (passedOver.isEmpty() && withoutSpace.isEmpty()) {
+            return false;
+        }
+        PassedOver place = PassedOver.of(node, span);
+        return passedOver.contains(place) || urge != Urge.NEEDED && withoutSpace.contains(place);
     }
 
     private CompactionPlan wanted(TrunkNode node, Span span, Urge urge, RunUsage usage) {
@@ -393,8 +459,14 @@ public final class Trunk {
                 : policy.plan(node, from, span, urge, usage);
     }
 
-    /** Higher nodes first, since every read passes them; then the node with most bundles. */
-    private static long urgency(CompactionPlan plan) {
+    /**
+     * Higher nodes first, since every read passes them; then the node with most bundles. Where space is short, the leaf first that frees most: so
+     * that one of those that share a run is followed by the others.
+     */
+    private long urgency(CompactionPlan plan, RunUsage usage) {
+        if (isSpaceShort) {
+            return plan.height() > 0 ? Long.MIN_VALUE : usage.freedBytes(plan.node(), plan.span());
+        }
         return plan.height() * 1000L + plan.node().bundleCount();
     }
 
@@ -470,6 +542,7 @@ public final class Trunk {
     private void publish(TrunkNode root, long generation) {
         TrunkVersion old = version;
         version = new TrunkVersion(root, generation);
+        changes = changes + 1;
         owes(root);
         epochs.defer(old::release);
     }

@@ -21,6 +21,9 @@ import org.junit.jupiter.api.Test;
 
 class ExtentAllocatorTest {
     private static final int EXTENTS = 128;
+    /** What is left for deletes in a file as short. */
+    private static final int RESERVE = 4;
+
     private static final long BYTES = (long) EXTENTS * PageLayout.EXTENT_BYTES;
 
     private final MemoryDevice device = new MemoryDevice(EXTENTS * PageLayout.EXTENT_PAGES, 0);
@@ -33,12 +36,12 @@ class ExtentAllocatorTest {
 
     @Test
     void theLowestFreeExtentComesFirst() {
-        assertEquals(1, extents.allocate());
-        assertEquals(2, extents.allocate());
-        assertEquals(3, extents.allocate());
+        assertEquals(1, extents.allocate(Purpose.PACKING));
+        assertEquals(2, extents.allocate(Purpose.PACKING));
+        assertEquals(3, extents.allocate(Purpose.PACKING));
         extents.free(2);
-        assertEquals(2, extents.allocate());
-        assertEquals(4, extents.allocate());
+        assertEquals(2, extents.allocate(Purpose.PACKING));
+        assertEquals(4, extents.allocate(Purpose.PACKING));
         assertEquals(4, extents.allocatedCount());
         assertTrue(extents.isAllocated(4));
         assertFalse(extents.isAllocated(0));
@@ -50,39 +53,42 @@ class ExtentAllocatorTest {
     void aHoleGetsItsBlocksAgainOrIsRefused() {
         List<Integer> all = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
-            all.add(extents.allocate());
+            all.add(extents.allocate(Purpose.PACKING));
         }
         int last = all.removeLast();
         all.forEach(extents::free);
         assertTrue(extents.discardFree() >= all.size());
         assertEquals(List.of(), device.restored);
-        assertEquals(1, extents.allocate());
+        assertEquals(1, extents.allocate(Purpose.PACKING));
         assertEquals(List.of((long) PageLayout.EXTENT_BYTES), device.restored);
         extents.free(1);
-        assertEquals(1, extents.allocate());
-        assertEquals(1, device.restored.size(), "it has its blocks");
+        assertEquals(1, extents.allocate(Purpose.PACKING));
+        for (int i = 2; i <= 8; i++) {
+            assertEquals(i, extents.allocate(Purpose.PACKING));
+        }
+        assertEquals(1, device.restored.size(), "they have their blocks, a few at once");
         device.hasRoom = false;
         extents.free(last);
-        assertEquals(last, extents.allocate(), "the one that has its blocks");
-        assertThrows(NoSpaceException.class, extents::allocate);
-        assertEquals(2, extents.allocatedCount());
+        assertEquals(last, extents.allocate(Purpose.PACKING), "the one that has its blocks");
+        assertThrows(NoSpaceException.class, () -> extents.allocate(Purpose.PACKING));
+        assertEquals(9, extents.allocatedCount());
         device.hasRoom = true;
-        assertEquals(2, extents.allocate());
+        assertEquals(9, extents.allocate(Purpose.PACKING));
 
         ExtentAllocator later = new ExtentAllocator(device, BYTES, 1);
         later.markUsed(1);
         device.restored.clear();
-        assertEquals(2, later.allocate());
+        assertEquals(2, later.allocate(Purpose.PACKING));
         assertEquals(List.of(2L * PageLayout.EXTENT_BYTES), device.restored);
     }
 
     @Test
     void theFileGrowsWithItsUse() {
         assertEquals(0, device.size());
-        extents.allocate();
+        extents.allocate(Purpose.PACKING);
         assertEquals(1 << 20, device.size());
         for (int i = 0; i < 20; i++) {
-            int extent = extents.allocate();
+            int extent = extents.allocate(Purpose.PACKING);
             assertTrue(device.size() >= (extent + 1L) * PageLayout.EXTENT_BYTES);
         }
         assertEquals(device.size(), extents.fileExtents() * PageLayout.EXTENT_BYTES);
@@ -92,7 +98,7 @@ class ExtentAllocatorTest {
     @Test
     void theFileIsLittleLongerThanItsUse() {
         for (int used = 1; used < EXTENTS / 2; used++) {
-            extents.allocate();
+            extents.allocate(Purpose.PACKING);
             long bytes = (used + 1L) * PageLayout.EXTENT_BYTES;
             // An eighth to grow by, a little more kept free for merges, and a least step.
             assertTrue(device.size() <= bytes + bytes / 6 + (2 << 20), used + " in use, " + device.size() + " bytes");
@@ -101,7 +107,7 @@ class ExtentAllocatorTest {
 
     @Test
     void doubleUseIsRefused() {
-        int extent = extents.allocate();
+        int extent = extents.allocate(Purpose.PACKING);
         assertThrows(IllegalStateException.class, () -> extents.markUsed(extent));
         assertThrows(IllegalStateException.class, () -> extents.markUsed(0));
         assertThrows(IllegalStateException.class, () -> extents.markUsed(-1));
@@ -118,35 +124,79 @@ class ExtentAllocatorTest {
         ExtentAllocator recovered = new ExtentAllocator(device, BYTES, 1);
         recovered.markUsed(2);
         recovered.markUsed(15);
-        assertEquals(1, recovered.allocate());
-        assertEquals(3, recovered.allocate());
+        assertEquals(1, recovered.allocate(Purpose.PACKING));
+        assertEquals(3, recovered.allocate(Purpose.PACKING));
         assertEquals(4, recovered.allocatedCount());
         assertThrows(CorruptionException.class, () -> recovered.markUsed(16));
     }
 
     @Test
-    void aReserveIsKeptForCompactionAndSpaceHeals() {
+    void whatIsPromisedAndAReserveAreLeftByCompactionAndSpaceHeals() {
         device.limit(20L * PageLayout.EXTENT_BYTES);
+        extents.promise(3, Promised.GROWTH, 0);
         List<Integer> taken = new ArrayList<>();
-        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.WRITE));
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
         assertEquals(20, extents.fileExtents());
-        int writable = taken.size();
-        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
+        assertEquals(19 - 3 - RESERVE, taken.size());
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.PACKING));
         assertEquals(19, taken.size());
-        assertTrue(writable < 19);
         assertEquals(19, new TreeSet<>(taken).size());
+        extents.withdraw(3);
         device.limit(BYTES);
-        extents.allocate();
-        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
+        extents.allocate(Purpose.COMPACTION);
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.CHECKPOINT));
         assertEquals(EXTENTS - 1, extents.allocatedCount());
         extents.free(taken.getFirst());
-        assertThrows(NoSpaceException.class, extents::allocate);
-        assertEquals(taken.getFirst(), extents.allocate(Purpose.COMPACTION));
+        assertThrows(NoSpaceException.class, () -> extents.allocate(Purpose.COMPACTION));
+        assertEquals(taken.getFirst(), extents.allocate(Purpose.PACKING));
+    }
+
+    /** Growth is promised what it takes twice, beside what merges take and the reserve; deletes what they take. */
+    @Test
+    void growthLeavesWhatMergesAndDeletesTake() {
+        int free = 30;
+        device.limit((free + 1L) * PageLayout.EXTENT_BYTES);
+        int forMerges = 10;
+        int growth = (free - forMerges - RESERVE) / 2;
+        assertThrows(NoSpaceException.class, () -> extents.promise(growth + 1, Promised.GROWTH, forMerges));
+        extents.promise(growth, Promised.GROWTH, forMerges);
+        assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.GROWTH, forMerges));
+        extents.promise(1, Promised.GROWTH, forMerges - 2);
+        extents.promise(free - growth - 1, Promised.DELETES, forMerges);
+        assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.DELETES, 0));
+        extents.withdraw(1);
+        extents.promise(1, Promised.DELETES, forMerges);
+        extents.withdraw(free - growth);
+        extents.owe(free);
+        assertThrows(NoSpaceException.class, () -> extents.promise(0, Promised.GROWTH, 0));
+        extents.withdraw(free);
+        device.limit(BYTES);
+        extents.promise(growth, Promised.GROWTH, forMerges);
+    }
+
+    /** What is promised has its blocks: a file system that is full takes them from nobody. */
+    @Test
+    void promisesAreOfExtentsThatHaveTheirBlocks() {
+        List<Integer> all = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            all.add(extents.allocate(Purpose.PACKING));
+        }
+        all.forEach(extents::free);
+        extents.discardFree();
+        device.limit(device.size());
+        device.hasRoom = false;
+        assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.DELETES, 0));
+        device.hasRoom = true;
+        extents.promise(10, Promised.DELETES, 0);
+        device.hasRoom = false;
+        for (int i = 0; i < 10; i++) {
+            extents.allocate(Purpose.PACKING);
+        }
     }
 
     @Test
     void aDiscardedExtentReadsAsZeroes() {
-        int extent = extents.allocate();
+        int extent = extents.allocate(Purpose.PACKING);
         long address = device.contents((long) extent * PageLayout.EXTENT_PAGES);
         Memory.fill(address, PageLayout.EXTENT_BYTES, 1);
         extents.free(extent);
@@ -154,7 +204,7 @@ class ExtentAllocatorTest {
         assertEquals(free, extents.discardFree());
         assertEquals(0, Memory.getByte(address + 5000));
         assertEquals(0, extents.discardFree(), "what is a hole already is passed over");
-        assertEquals(extent, extents.allocate());
+        assertEquals(extent, extents.allocate(Purpose.PACKING));
         extents.free(extent);
         assertEquals(1, extents.discardFree());
     }
@@ -171,7 +221,7 @@ class ExtentAllocatorTest {
                 while (used.contains(expected)) {
                     expected++;
                 }
-                assertEquals(expected, extents.allocate(), rerun);
+                assertEquals(expected, extents.allocate(Purpose.PACKING), rerun);
                 used.add(expected);
             } else if (!used.isEmpty()) {
                 List<Integer> all = new ArrayList<>(used);
@@ -192,9 +242,9 @@ class ExtentAllocatorTest {
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
                     for (int i = 0; i < 20; i++) {
-                        int extent = extents.allocate();
+                        int extent = extents.allocate(Purpose.PACKING);
                         extents.free(extent);
-                        taken.add(extents.allocate());
+                        taken.add(extents.allocate(Purpose.PACKING));
                     }
                 } catch (Throwable e) {
                     failure.set(e);

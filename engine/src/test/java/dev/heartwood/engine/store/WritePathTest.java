@@ -12,7 +12,9 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.log.LogOptions;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.store.Generations.Generation;
@@ -106,10 +108,13 @@ class WritePathTest {
             storage.lock();
             FailStop failStop = new FailStop();
             Lanes lanes = new Lanes(1);
-            try (WriteAheadLog log = WriteAheadLog.create(storage, 1, lanes.count(), LOG)) {
+            try (WriteAheadLog log = WriteAheadLog.create(storage, 1, lanes.count(), LOG);
+                    BlockDevice data = storage.openDevice("data", true)) {
                 log.rotate(1);
-                WritePath.MemtableSource source = environment.memtableSource(lanes.count(), MEMTABLE_BYTES);
-                Generations generations = new Generations(new Generation(1, source.make(1)));
+                ExtentAllocator extents = new ExtentAllocator(data, Long.MAX_VALUE, 1);
+                WritePath.MemtableSource source = environment.memtableSource(
+                        lanes.count(), MEMTABLE_BYTES, new SpacePromise.Space(extents, () -> 0, MEMTABLE_BYTES));
+                Generations generations = new Generations(source.make(1));
                 Background background = new Background(
                         environment.epochs(), environment.workers(), generations, null, null, null, failStop, null, 1);
                 path = new WritePath(

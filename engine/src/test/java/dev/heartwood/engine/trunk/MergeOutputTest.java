@@ -15,11 +15,11 @@ class MergeOutputTest {
         try (TrunkFixture tree = tree(1 << 20)) {
             CompactionPlan all = plan(tree, 0);
             assertEquals(WriteMode.LASTING, mode(tree, all, all.inputBytes() - 1));
-            assertEquals(WriteMode.CACHED, mode(tree, all, all.inputBytes()));
+            assertEquals(WriteMode.MERGED, mode(tree, all, all.inputBytes()));
             CompactionPlan some = plan(tree, 1);
             long life = some.inputBytes() * RUNS_MAX / 2;
             assertEquals(WriteMode.LASTING, mode(tree, some, life - 1));
-            assertEquals(WriteMode.CACHED, mode(tree, some, life));
+            assertEquals(WriteMode.MERGED, mode(tree, some, life));
         }
     }
 
@@ -34,8 +34,7 @@ class MergeOutputTest {
 
     @Test
     void aFilterLivesAsLongAsItsRun() {
-        assertEquals(dev.heartwood.engine.filter.WriteMode.CACHED, MergeOutput.filterMode(WriteMode.CACHED));
-        assertEquals(dev.heartwood.engine.filter.WriteMode.CACHED, MergeOutput.filterMode(WriteMode.MERGED));
+        assertEquals(dev.heartwood.engine.filter.WriteMode.MERGED, MergeOutput.filterMode(WriteMode.MERGED));
         assertEquals(dev.heartwood.engine.filter.WriteMode.LASTING, MergeOutput.filterMode(WriteMode.LASTING));
         assertEquals(dev.heartwood.engine.filter.WriteMode.LASTING, MergeOutput.filterMode(WriteMode.KEPT));
     }

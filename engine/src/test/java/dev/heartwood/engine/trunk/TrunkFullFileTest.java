@@ -19,7 +19,7 @@ class TrunkFullFileTest {
     private static void fill(TrunkFixture tree, Deque<Integer> taken) {
         try {
             while (true) {
-                taken.push(tree.extents.allocate(Purpose.COMPACTION));
+                taken.push(tree.extents.allocate(Purpose.PACKING));
             }
         } catch (NoSpaceException full) {
             // What the test is after.

@@ -1,0 +1,75 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.store.Generations.Generation;
+
+/**
+ * What a store does for space on the device before a write is refused for want of it: packs the deletes that wait in memory, makes what
+ * merges gave up free by a checkpoint, and merges whatever frees some, until nothing of that changes anything any more. Who waits for space
+ * drives it, one step after the other; between them the background works. Thread-safe.
+ */
+final class SpaceSearch {
+    /**
+     * The active memtable is worth while to be packed early when it has such a part of its bytes, or of the store's entries: they may delete as
+     * many. To pack it takes two extents at least.
+     */
+    private static final int BYTES_SHARE = 16;
+
+    private static final int ENTRIES_SHARE = 256;
+
+    private final Background background;
+    private final Generations generations;
+    private final long memtableBytes;
+    private final Runnable seal;
+    /** The state of the tree for which each was begun last. */
+    private volatile long checkpointed = -1;
+
+    private volatile long settled = -1;
+
+    /** @param seal seals the active memtable if that needs no waiting, and has it packed */
+    SpaceSearch(Background background, Generations generations, long memtableBytes, Runnable seal) {
+        this.background = background;
+        this.generations = generations;
+        this.memtableBytes = memtableBytes;
+        this.seal = seal;
+    }
+
+    /**
+     * Begins what may free space next, if nothing is under way that does.
+     *
+     * @param sealAny whether the active memtable is to be packed, however little it holds
+     * @return false when all was done, and nothing has changed since
+     */
+    boolean goOn(boolean sealAny) {
+        if (background.isBusy()) {
+            return true;
+        }
+        Generation active = generations.active();
+        if (sealAny ? active.memtable().entries() > 0 : isWorthwhile(active.memtable())) {
+            seal.run();
+            if (generations.active() != active) {
+                return true;
+            }
+        }
+        long tree = background.treeChanges();
+        if (checkpointed != tree && !background.isCheckpointed()) {
+            checkpointed = tree;
+            background.checkpointSoon();
+            return true;
+        }
+        // A checkpoint makes room for merges that found none.
+        long state = tree + background.checkpoints();
+        if (settled != state) {
+            settled = state;
+            background.settleSoon();
+            return true;
+        }
+        return false;
+    }
+
+    private boolean isWorthwhile(Memtable memtable) {
+        long entries = memtable.entries();
+        return entries > 0
+                && (memtable.bytes() >= memtableBytes / BYTES_SHARE || entries >= background.treeEntries() / ENTRIES_SHARE);
+    }
+}

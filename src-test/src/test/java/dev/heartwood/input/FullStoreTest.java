@@ -1,0 +1,295 @@
+package dev.heartwood.input;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyOrder;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.FileStoreHost;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.TestDirectory;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntPredicate;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Stores that are full, by their own limit or because the disk is, with memtables of the usual size: what would grow them is refused for want
+ * of space and for nothing else, deletes are taken, and what is deleted makes room for as much.
+ */
+class FullStoreTest {
+    private static final ByteSize LIMIT = ByteSize.mib(20);
+    private static final int CALLERS = 3;
+
+    /** Records and the versions that they were written with last. */
+    private final Map<Integer, Integer> model = new HashMap<>();
+
+    private final SplittableRandom random = new SplittableRandom(5);
+
+    private record Kind(String name, StoreOptions options, int valueBytes) {
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    static Stream<Kind> kinds() {
+        return Stream.of(
+                new Kind("size-tiered", limited().policy(CompactionPolicyKind.SIZE_TIERED).build(), 1000),
+                new Kind("level-tiered", limited().policy(CompactionPolicyKind.LEVEL_TIERED).build(), 300),
+                new Kind("lazily levelled", limited().policy(CompactionPolicyKind.LAZY_LEVELING).build(), 300),
+                new Kind("hashed", limited().keyOrder(KeyOrder.HASHED).build(), 300),
+                new Kind("little memtables", limited().memtable(ByteSize.kib(256)).build(), 300),
+                new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000));
+    }
+
+    private static StoreOptions.Builder limited() {
+        return StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).diskMax(LIMIT);
+    }
+
+    private static byte[] key(int i) {
+        return ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array();
+    }
+
+    private static byte[] value(int i, int version, int bytes) {
+        byte[] value = new byte[bytes];
+        new SplittableRandom(((long) version << 32) + i).nextBytes(value);
+        return value;
+    }
+
+    /** Puts records until one is refused, those that are not there already; returns how many. */
+    private int fill(KeyValueStore store, int valueBytes, int recordsMax) {
+        int put = 0;
+        for (int i = 0; i < recordsMax; i++) {
+            if (!model.containsKey(i)) {
+                try {
+                    store.put(key(i), value(i, put, valueBytes));
+                } catch (NoSpaceException full) {
+                    return put;
+                }
+                model.put(i, put);
+                put++;
+            }
+        }
+        return put;
+    }
+
+    /** Deletes records, in batches of some; none of it is refused. Returns how many. */
+    private int delete(KeyValueStore store, int batchCount, IntPredicate chosen) {
+        List<Integer> all = model.keySet().stream().filter(chosen::test).toList();
+        try (WriteBatch batch = store.newBatch()) {
+            for (int i : all) {
+                batch.delete(key(i));
+                if (batch.count() == batchCount) {
+                    store.write(batch);
+                    batch.clear();
+                }
+            }
+            store.write(batch);
+        }
+        all.forEach(model::remove);
+        return all.size();
+    }
+
+    private void check(KeyValueStore store, int valueBytes, int recordsMax) {
+        for (int i = 0; i < recordsMax; i++) {
+            Integer version = model.get(i);
+            byte[] found = store.get(key(i));
+            if (version == null) {
+                assertNull(found, "record " + i);
+            } else {
+                assertArrayEquals(value(i, version, valueBytes), found, "record " + i);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("kinds")
+    void whatIsDeletedMakesRoomForAsMuch(Kind kind) {
+        try (TestDirectory directory = new TestDirectory("full")) {
+            fillAndDelete(() -> Heartwood.open(directory.path(), kind.options()), kind.valueBytes());
+            FileStoreHost.verify(directory.path());
+        }
+    }
+
+    /** There the log needs space, too, and the store has no limit of its own. */
+    @Test
+    void whatIsDeletedMakesRoomOnAFullDisk() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        machine.capacity(LIMIT.bytes());
+        StoreOptions options = StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+        fillAndDelete(() -> SimulatedStoreHost.open(machine, options), 1000);
+        SimulatedStoreHost.verify(machine);
+    }
+
+    private void fillAndDelete(Supplier<KeyValueStore> opener, int valueBytes) {
+        int recordsMax = (int) (2 * LIMIT.bytes() / valueBytes);
+        try (KeyValueStore store = opener.get()) {
+            int first = fill(store, valueBytes, recordsMax);
+            assertTrue((long) first * valueBytes > LIMIT.bytes() / 3, "refused after " + first);
+            for (int share : new int[] {2, 6}) {
+                int deleted = delete(store, share, i -> random.nextInt(share) == 0);
+                store.settle();
+                int again = fill(store, valueBytes, recordsMax);
+                assertTrue(again >= deleted * 2 / 3, again + " after " + deleted + " were deleted");
+            }
+            check(store, valueBytes, recordsMax);
+            // Without settling.
+            assertTrue(delete(store, 100, i -> true) > 0);
+            int again = fill(store, valueBytes, recordsMax);
+            assertTrue(again >= first / 2, again + " of " + first + " after all were deleted");
+            check(store, valueBytes, recordsMax);
+        }
+        try (KeyValueStore store = opener.get()) {
+            check(store, valueBytes, recordsMax);
+        }
+    }
+
+    @Test
+    void whatIsDiscardedMakesRoomToo() {
+        try (TestDirectory directory = new TestDirectory("full");
+                KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
+            int recordsMax = (int) (2 * LIMIT.bytes() / 1000);
+            int first = fill(store, 1000, recordsMax);
+            store.discard(KeyRange.all());
+            model.clear();
+            int again = fill(store, 1000, recordsMax);
+            assertTrue(again >= first / 2, again + " of " + first + " after all were discarded");
+            check(store, 1000, again);
+        }
+    }
+
+    /** Puts, overwrites, deletes and batches of both at the limit: what is refused has not happened, and all else has. */
+    @Test
+    void refusedWritesChangeNothing() {
+        int records = (int) (LIMIT.bytes() / 500);
+        int refused = 0;
+        try (TestDirectory directory = new TestDirectory("full")) {
+            try (KeyValueStore store = Heartwood.open(directory.path(), limited().build());
+                    WriteBatch batch = store.newBatch()) {
+                fill(store, 500, records);
+                for (int version = records; version < 2 * records; version++) {
+                    Map<Integer, Integer> writes = new HashMap<>();
+                    int count = random.nextInt(10) == 0 ? 1 + random.nextInt(30) : 1;
+                    boolean deletes = random.nextInt(3) == 0;
+                    for (int i = 0; i < count; i++) {
+                        writes.put(random.nextInt(records), deletes || random.nextInt(8) == 0 ? null : version);
+                    }
+                    batch.clear();
+                    writes.forEach((i, v) -> {
+                        if (v == null) {
+                            batch.delete(key(i));
+                        } else {
+                            batch.put(key(i), value(i, v, 500));
+                        }
+                    });
+                    try {
+                        store.write(batch);
+                    } catch (NoSpaceException full) {
+                        refused++;
+                        continue;
+                    }
+                    writes.forEach((i, v) -> {
+                        if (v == null) {
+                            model.remove(i);
+                        } else {
+                            model.put(i, v);
+                        }
+                    });
+                }
+                check(store, 500, records);
+            }
+            assertTrue(refused > 100, refused + " were refused");
+            FileStoreHost.verify(directory.path());
+            try (KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
+                check(store, 500, records);
+            }
+        }
+    }
+
+    /** Callers that fill a store beside others that delete: each is refused for want of space alone, and in the end all have had their way. */
+    @Test
+    void callersThatDeleteMakeRoomForThoseThatPut() throws InterruptedException {
+        try (TestDirectory directory = new TestDirectory("full");
+                KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
+            AtomicReference<Throwable> failure = new AtomicReference<>();
+            int perCaller = (int) (LIMIT.bytes() / 1500);
+            List<Thread> callers = new ArrayList<>();
+            for (int c = 0; c < CALLERS; c++) {
+                int first = c * perCaller;
+                callers.add(Thread.ofPlatform().start(() -> {
+                    try {
+                        putAndDelete(store, first, perCaller);
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    }
+                }));
+            }
+            for (Thread caller : callers) {
+                caller.join();
+            }
+            assertNull(failure.get());
+            for (int i = 0; i < CALLERS * perCaller; i++) {
+                assertNull(store.get(key(i)));
+            }
+            store.settle();
+            assertTrue(fill(store, 1000, 2 * perCaller) > perCaller / 3);
+        }
+    }
+
+    /** Puts each record, and deletes one of its own that it has put when one is refused; all in the end. */
+    private static void putAndDelete(KeyValueStore store, int first, int count) {
+        int deleted = first;
+        for (int i = first; i < first + count; i++) {
+            try {
+                store.put(key(i), value(i, 0, 1000));
+            } catch (NoSpaceException full) {
+                if (deleted < i) {
+                    store.delete(key(deleted++));
+                }
+            }
+        }
+        for (; deleted < first + count; deleted++) {
+            store.delete(key(deleted));
+        }
+    }
+
+    /** A store that was full when it was closed, or killed, is full when it is opened, and takes deletes at once. */
+    @Test
+    void aFullStoreThatIsOpenedAgainTakesDeletes() {
+        int recordsMax = (int) (2 * LIMIT.bytes() / 1000);
+        SimulatedMachine machine = new SimulatedMachine(3);
+        KeyValueStore abandoned = SimulatedStoreHost.open(machine, limited().build());
+        int first = fill(abandoned, 1000, recordsMax);
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        abandoned.close();
+        try (KeyValueStore store = SimulatedStoreHost.open(killed, limited().build())) {
+            check(store, 1000, recordsMax);
+            int deleted = delete(store, 1, i -> random.nextBoolean());
+            store.settle();
+            int again = fill(store, 1000, recordsMax);
+            assertTrue(again >= deleted * 2 / 3, again + " after " + deleted + " of " + first + " were deleted");
+            check(store, 1000, recordsMax);
+        }
+    }
+}
