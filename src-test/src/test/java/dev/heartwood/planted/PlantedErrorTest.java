@@ -29,6 +29,7 @@ class PlantedErrorTest {
         "store.WritePath, drain",
         "store.ReadPath, pin",
         "store.SnapshotState, <init>",
+        "store.SnapshotHold, <init>",
         "store.EngineSnapshot, <init>",
         "store.OpenViews, add"
     })
@@ -40,6 +41,8 @@ class PlantedErrorTest {
     @CsvSource({
         "store.SnapshotState, retainSources",
         "store.ViewSources, entries",
+        "store.ViewWalk, <init>",
+        "store.VisibleEntries, <init>",
         "store.EngineCursor, <init>",
         "store.Background, scanned",
         "store.OpenViews, add"

@@ -272,10 +272,14 @@ public final class EngineEnvironment implements Environment {
         return plan.logBytes() / openStores();
     }
 
-    private List<EngineStore> stores() {
+    private List<MemoryShare> shares() {
         lifecycle.lock();
         try {
-            return new ArrayList<>(stores);
+            List<MemoryShare> shares = new ArrayList<>(stores.size());
+            for (EngineStore store : stores) {
+                shares.add(store.memory());
+            }
+            return shares;
         } finally {
             lifecycle.unlock();
         }
@@ -297,7 +301,7 @@ public final class EngineEnvironment implements Environment {
                 cache.bytes() + records.bytes(),
                 mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
                 (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES,
-                stores().stream().mapToLong(EngineStore::logBytesInMemory).sum());
+                shares().stream().mapToLong(MemoryShare::logBytes).sum());
     }
 
     @Override
@@ -364,7 +368,7 @@ public final class EngineEnvironment implements Environment {
         return foregroundPool;
     }
 
-    /** Memory of all memtables. */
+    /** Memory of all memtables. Nobody asks for it but a test, which takes it as somebody would who gives none back. */
     MemoryPool memtableMemory() {
         return memtablePool;
     }
@@ -400,7 +404,7 @@ public final class EngineEnvironment implements Environment {
     private final class AllStores implements MemtableLoan.Load {
         @Override
         public long bytesWritten() {
-            return stores().stream().mapToLong(EngineStore::bytesWritten).sum();
+            return shares().stream().mapToLong(MemoryShare::bytesWritten).sum();
         }
 
         @Override
@@ -504,7 +508,7 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public boolean isMemoryComing() {
-                return openings > 0 || loan.isLent() || stores().stream().anyMatch(EngineStore::isMemoryComing);
+                return openings > 0 || loan.isLent() || shares().stream().anyMatch(MemoryShare::isComing);
             }
         };
     }
@@ -516,7 +520,7 @@ public final class EngineEnvironment implements Environment {
      */
     boolean awaitMemtableMemory() {
         sealLargest();
-        boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
+        boolean isComing = loan.isLent() || shares().stream().anyMatch(share -> share.isComing() || share.sealableBytes() > 0);
         recallMemtables();
         if (!isComing) {
             epochs.awaitReclaimed();
@@ -529,23 +533,22 @@ public final class EngineEnvironment implements Environment {
 
     /** Has views that are open give back the memory of memtables that the trees have by now. Waits for nobody. */
     public void recallMemtables() {
-        stores().forEach(EngineStore::catchUpViews);
+        shares().forEach(MemoryShare::recall);
     }
 
     /** Has the store with the largest active memtable seal it. */
     private void sealLargest() {
-        EngineStore largest = null;
+        MemoryShare largest = null;
         long most = 0;
-        for (EngineStore store : stores()) {
-            long bytes = store.sealableBytes();
+        for (MemoryShare share : shares()) {
+            long bytes = share.sealableBytes();
             if (bytes > most) {
                 most = bytes;
-                largest = store;
+                largest = share;
             }
         }
         if (largest != null) {
-            EngineStore chosen = largest;
-            workers.submit(Priority.SEAL, chosen::sealForOthers);
+            workers.submit(Priority.SEAL, largest::seal);
         }
     }
 }
