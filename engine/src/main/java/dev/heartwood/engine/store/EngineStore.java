@@ -220,13 +220,10 @@ final class EngineStore implements KeyValueStore {
                 write.writeNothing(durability);
                 return;
             }
-            calls.require(operation, engineBatch.payloadBytes());
-            long payload = operation.reserve(engineBatch.payloadBytes());
-            engineBatch.encode(payload, form);
-            write.writeBatch(
-                    operation,
-                    new BatchEntries(engineBatch.count(), engineBatch.bytes(), payload, engineBatch.payloadBytes()),
-                    durability);
+            long payloadBytes = engineBatch.payloadBytes();
+            calls.require(operation, payloadBytes);
+            long payload = operation.reserve(payloadBytes);
+            write.writeBatch(operation, engineBatch.encode(payload, payloadBytes, form), durability);
         } finally {
             operation.end();
         }
