@@ -25,6 +25,29 @@ class PlantedErrorTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"record.RecordCache, <init>", "store.MemtableLoan, <init>", "store.WriteBackTurns, <init>"})
+    void whileAnEnvironmentIsOpened(String className, String method) throws ReflectiveOperationException {
+        strike(className, method, PlantedError.WhileOpeningAnEnvironment.class);
+    }
+
+    @Test
+    void whileWorkersAreStarted() throws ReflectiveOperationException {
+        strike("task.ThreadWorkers", "start", PlantedError.WhileOpeningAnEnvironmentLater.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "store.WritePath, <init>",
+        "store.StoreLifecycle, <init>",
+        "store.Scrubber, start",
+        "store.Tuner, start",
+        "store.EngineEnvironment, add"
+    })
+    void whileAStoreIsOpened(String className, String method) throws ReflectiveOperationException {
+        strike(className, method, PlantedError.WhileOpening.class);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "store.WritePath, drain",
         "store.ReadPath, pin",

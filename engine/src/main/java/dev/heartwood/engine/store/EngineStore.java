@@ -54,6 +54,11 @@ final class EngineStore implements KeyValueStore {
                 parts, calls, open, environment.userCode(), views::closeAll, () -> environment.closed(this), afterClose);
     }
 
+    /** Closes a store that nobody has been given: without what is to be done after that. */
+    void closeAlone() {
+        lifecycle.closeAlone();
+    }
+
     /** What the environment asks it for. */
     MemoryShare memory() {
         return memory;

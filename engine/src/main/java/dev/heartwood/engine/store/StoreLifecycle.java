@@ -24,6 +24,8 @@ final class StoreLifecycle {
      * What closing needs is made ahead, as what closes the parts: a full Java heap must not keep a store from closing. The flag of the calls
      * is written under the lock, and read without.
      */
+    private static final Runnable NOTHING = () -> {};
+
     private final StoreParts parts;
     private final StoreCalls calls;
     private final OpenViews views;
@@ -125,8 +127,17 @@ final class StoreLifecycle {
         return result.get();
     }
 
-    /** Closes the store, unless it is. Whatever of it fails, the rest is done. */
+    /** Closes the store, unless it is, and does what is to follow. Whatever of it fails, the rest is done. */
     void close() {
+        close(afterClose);
+    }
+
+    /** As {@link #close}, for a store that nobody has been given: nothing follows. */
+    void closeAlone() {
+        close(NOTHING);
+    }
+
+    private void close(Runnable following) {
         userCode.refuseWithin();
         Throwable failure;
         lock.lock();
@@ -147,7 +158,7 @@ final class StoreLifecycle {
             lock.unlock();
         }
         // Without the lock: closing the environment waits for calls, and those may wait for the lock.
-        Closing.throwIfAny(Closing.join(failure, Closing.run(afterClose)));
+        Closing.throwIfAny(Closing.join(failure, Closing.run(following)));
     }
 
     /** Makes durable what was written while everything else was; returns why it could not. */
