@@ -15,8 +15,8 @@ final class CursorUse {
      *      `--------- take, giveBack: LETTING_GO -------'
      *
      * Between moves, and within one that is paused, the cursor's thread needs nothing of what is walked, so anybody may take the cursor, for
-     * a moment. It becomes CLOSED once, from AT_REST, by its thread, or from any of both by who closes the store; what it walks may be let go
-     * of after that, too.
+     * a moment. CLOSED comes from AT_REST, by the cursor's thread or by who closes the store. What is walked is let go of once, for good, from
+     * AT_REST or from CLOSED (takeToLetGo, closed).
      *
      * Shared field   read       written                  guarded by
      * use            volatile   compareAndSet, release   -

@@ -21,8 +21,9 @@ final class ViewWalk {
      * Between moves nobody needs what the tree cursor walks: the key and the value that are shown are copies. So whoever wants memory of
      * memtables that the tree has by now may take it from a cursor at rest, and the next move looks the key up again. A move, however long,
      * gives it back by itself at the next key that it comes to, and looks that up. Writers wait for it: so a move waits for nobody while
-     * it holds memtables. Where it waits for a call, as all calls may be writers, or calls an operator, which may wait for who writes, it is
-     * paused, and others may take what it walks as from a cursor at rest.
+     * it holds memtables, but a moment for memory for its runs (PathRuns.open), and then it fails. Where it waits for a call, as all calls
+     * may be writers, or calls an operator, which may wait for who writes, it is paused, and others may take what it walks as from a cursor
+     * at rest.
      *
      * Shared field              read    written   guarded by
      * entries, held, isPlaced   plain   plain     use: whoever moves the cursor, or has it let go
