@@ -17,11 +17,11 @@ class ClosedBesideMoveTest {
     @Test
     void aMoveThatFindsTheStoreClosedIsWaitedForToo() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.EngineCursor"),
-                List.of("next", "closeEntries"),
-                planted -> before("EngineCursor", "takeToLetGo", "takes", planted)
-                        .andThen(before("EngineStore", "requireOpen", "moves", planted))
-                        .andThen(before("EngineCursor", "leave", "letsGo", planted)));
+                List.of("dev.heartwood.engine.store.EngineCursor", "dev.heartwood.engine.store.ViewWalk"),
+                List.of("next", "letGo"),
+                planted -> before("CursorUse", "takeToLetGo", "takes", planted)
+                        .andThen(before("StoreCalls", "requireOpen", "moves", planted))
+                        .andThen(before("ViewWalk", "leave", "letsGo", planted)));
         // Else a closing that fails would not end.
         engine.setDefaultAssertionStatus(false);
         Class<?> closed = engine.loadClass(ClosedBesideMove.class.getName());

@@ -16,9 +16,9 @@ class LongMovesTest {
     @Test
     void movesAreWaitedForAndGiveWay() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.EngineCursor"),
+                List.of("dev.heartwood.engine.store.VisibleEntries"),
                 List.of("showForwards", "showBackwards"),
-                planted -> Edits.onCalls("EngineCursor", "isShown", planted, (builder, call) -> builder.invokestatic(
+                planted -> Edits.onCalls("VisibleEntries", "isShown", planted, (builder, call) -> builder.invokestatic(
                                 ClassDesc.of(LongMoves.class.getName()), "passes", MethodTypeDesc.of(ConstantDescs.CD_void))
                         .with(call)));
         Class<?> moves = engine.loadClass(LongMoves.class.getName());

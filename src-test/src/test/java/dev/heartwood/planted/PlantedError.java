@@ -12,9 +12,13 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * An error that strikes once it is armed, and what is done meanwhile; runs in the engine that {@link PlantedErrorTest} has loaded, in
@@ -31,20 +35,56 @@ public final class PlantedError {
     /** Two of them do not fit into a memtable. */
     private static final byte[] VALUE = new byte[40_000];
 
-    private static boolean armed;
+    /** How many calls from now it strikes; 0 when it does not. */
+    private static int armed;
 
     private PlantedError() {}
 
-    /** Throws, if it is armed, and is armed no more. */
+    /** Throws, if it is armed and it is time, and is armed no more. */
     public static synchronized void strike() {
-        if (armed) {
-            armed = false;
+        if (armed > 0 && --armed == 0) {
             throw new InternalError("for a test");
         }
     }
 
-    private static synchronized void arm() {
-        armed = true;
+    private static void arm() {
+        arm(1);
+    }
+
+    private static synchronized void arm(int calls) {
+        armed = calls;
+    }
+
+    /** Strikes while an environment is opened; neither threads nor memory are left of it. */
+    public static final class WhileOpeningAnEnvironment implements Runnable {
+        @Override
+        public void run() {
+            openWithAnErrorAt(1);
+        }
+    }
+
+    /** As {@link WhileOpeningAnEnvironment}, the second time. */
+    public static final class WhileOpeningAnEnvironmentLater implements Runnable {
+        @Override
+        public void run() {
+            openWithAnErrorAt(2);
+        }
+    }
+
+    private static void openWithAnErrorAt(int call) {
+        int regions = MemoryRegions.count();
+        Set<Thread> threads = workers();
+        arm(call);
+        assertThrows(InternalError.class, () -> EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1)));
+        assertEquals(regions, MemoryRegions.count());
+        assertEquals(threads, workers());
+    }
+
+    /** Those of this environment, and of others. */
+    private static Set<Thread> workers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("heartwood-"))
+                .collect(Collectors.toSet());
     }
 
     /** Strikes while a store is closed; another opens with what that one held. */
@@ -60,6 +100,30 @@ public final class PlantedError {
                 assertEquals(regions, MemoryRegions.count());
                 try (KeyValueStore again = environment.open(DIRECTORY, OPTIONS)) {
                     assertArrayEquals(KEY, again.get(KEY));
+                }
+            }
+        }
+    }
+
+    /** Strikes while a store is opened whose log has something; it opens the next time, with that, and nothing is left of the first. */
+    public static final class WhileOpening implements Runnable {
+        @Override
+        public void run() {
+            SimulatedMachine machine = new SimulatedMachine(1);
+            SimulatedMachine killed;
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine);
+                    KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                store.put(KEY, KEY);
+                killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+            }
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, killed)) {
+                int regions = MemoryRegions.count();
+                arm();
+                assertThrows(InternalError.class, () -> environment.open(DIRECTORY, OPTIONS));
+                assertEquals(regions, MemoryRegions.count());
+                assertEquals(0, environment.memoryStats().memtableBytes());
+                try (KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                    assertArrayEquals(KEY, store.get(KEY));
                 }
             }
         }

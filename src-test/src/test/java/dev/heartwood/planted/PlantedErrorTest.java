@@ -25,10 +25,34 @@ class PlantedErrorTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"record.RecordCache, <init>", "store.MemtableLoan, <init>", "store.WriteBackTurns, <init>"})
+    void whileAnEnvironmentIsOpened(String className, String method) throws ReflectiveOperationException {
+        strike(className, method, PlantedError.WhileOpeningAnEnvironment.class);
+    }
+
+    @Test
+    void whileWorkersAreStarted() throws ReflectiveOperationException {
+        strike("task.ThreadWorkers", "start", PlantedError.WhileOpeningAnEnvironmentLater.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "store.WritePath, <init>",
+        "store.StoreLifecycle, <init>",
+        "store.Scrubber, start",
+        "store.Tuner, start",
+        "store.EngineEnvironment, add"
+    })
+    void whileAStoreIsOpened(String className, String method) throws ReflectiveOperationException {
+        strike(className, method, PlantedError.WhileOpening.class);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "store.WritePath, drain",
         "store.ReadPath, pin",
         "store.SnapshotState, <init>",
+        "store.SnapshotHold, <init>",
         "store.EngineSnapshot, <init>",
         "store.OpenViews, add"
     })
@@ -40,6 +64,8 @@ class PlantedErrorTest {
     @CsvSource({
         "store.SnapshotState, retainSources",
         "store.ViewSources, entries",
+        "store.ViewWalk, <init>",
+        "store.VisibleEntries, <init>",
         "store.EngineCursor, <init>",
         "store.Background, scanned",
         "store.OpenViews, add"

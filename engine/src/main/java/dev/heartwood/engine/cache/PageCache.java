@@ -62,7 +62,8 @@ public final class PageCache implements AutoCloseable {
         // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
         pool.whenShort(0, isRefused -> transients.freePassed());
         this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, pool);
-        this.dropper = new PageDropper(frames, supply, loader, dirtyQueue, counters);
+        this.dropper = new PageDropper(
+                frames, supply, loader, dirtyQueue, counters, dev.heartwood.engine.base.Clock.SYSTEM);
     }
 
     /** A view of a data file through this cache; the device remains the caller's to close, after the view. */

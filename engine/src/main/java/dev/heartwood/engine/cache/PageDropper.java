@@ -1,5 +1,6 @@
 package dev.heartwood.engine.cache;
 
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.page.PageLayout;
 
 /** Takes pages out of the cache that nobody needs any more. Thread-safe. */
@@ -8,20 +9,43 @@ final class PageDropper {
      * First the dirty bits, which waits for writes under way; then, page by page, the frames, which waits for loads under way.
      * A frame found in the map may be evicted by another thread before its lock is had, and then stays write-locked for as
      * long as it is free; so the lock is only tried, and the map asked again after each failure.
+     *
+     * Who has the lock of a frame that is in the map? One who has just published it, or is about to evict it, for a few instructions between
+     * which no virtual thread can be parked; a reader that is just failing to have it, likewise; or one that keeps a page locked although
+     * nobody asks for it any more, against the word of who drops it, as after a StackOverflowError in the midst of a call. For the others a
+     * yield is enough, since a thread that is stopped there goes on some time. For the last one nothing can be done but to let others have the
+     * processor, also that of a virtual thread's carrier, and to say once what is waited for: the frame's memory must not go as long as
+     * somebody may read it.
      */
+    private static final System.Logger LOGGER = System.getLogger("dev.heartwood");
+
+    private static final int YIELDS = 100;
+
+    private static final long POLL_NANOS = 1_000_000;
+
+    /** After so many polls, some seconds, it is told what is waited for. */
+    static final int POLLS_UNTOLD = 5_000;
+
     private final FrameTable frames;
     private final FrameSupply supply;
     private final PageLoader loader;
     private final DirtyQueue dirty;
     private final CacheCounters counters;
+    private final Clock clock;
 
     PageDropper(
-            FrameTable frames, FrameSupply supply, PageLoader loader, DirtyQueue dirty, CacheCounters counters) {
+            FrameTable frames,
+            FrameSupply supply,
+            PageLoader loader,
+            DirtyQueue dirty,
+            CacheCounters counters,
+            Clock clock) {
         this.frames = frames;
         this.supply = supply;
         this.loader = loader;
         this.dirty = dirty;
         this.counters = counters;
+        this.clock = clock;
     }
 
     /** Drops a run of pages; when it returns, no I/O of the cache on them is under way. */
@@ -69,6 +93,7 @@ final class PageDropper {
     /** The frame, now write-locked, that held a page, or 0. */
     private int unpublish(CachedFile file, long page) {
         DirectMap map = file.map();
+        int rounds = 0;
         int entry;
         while ((entry = map.get(page)) != 0) {
             if (entry < 0) {
@@ -79,9 +104,32 @@ final class PageDropper {
                 }
                 frames.locks().unlockWrite(entry);
             } else {
-                Thread.yield();
+                rounds++;
+                pause(file, page, rounds);
             }
         }
         return 0;
+    }
+
+    private void pause(CachedFile file, long page, int rounds) {
+        if (rounds <= YIELDS) {
+            Thread.yield();
+            return;
+        }
+        if (rounds == YIELDS + POLLS_UNTOLD) {
+            tell(file, page);
+        }
+        clock.parkNanos(POLL_NANOS);
+    }
+
+    private static void tell(CachedFile file, long page) {
+        try {
+            LOGGER.log(
+                    System.Logger.Level.WARNING,
+                    "page " + page + " of " + file.device().name()
+                            + " is needed no longer, but a reader has left it locked; its memory is waited for");
+        } catch (RuntimeException | Error e) {
+            // Of a handler of the user's, or of a full heap: the frames dropped so far must not be lost for it.
+        }
     }
 }

@@ -130,9 +130,15 @@ final class PageLoader {
             second = first == 0 ? 0 : claim(file, firstPage + 1);
             isRead = second != 0 && readPair(file, firstPage, buffer);
         } finally {
-            end(file, first, firstPage, isRead ? buffer : 0, type, generation);
-            end(file, second, firstPage + 1, isRead ? buffer + PageLayout.PAGE_BYTES : 0, type, generation);
-            pool.free(buffer, PAIR_BYTES);
+            try {
+                end(file, first, firstPage, isRead ? buffer : 0, type, generation);
+            } finally {
+                try {
+                    end(file, second, firstPage + 1, isRead ? buffer + PageLayout.PAGE_BYTES : 0, type, generation);
+                } finally {
+                    pool.free(buffer, PAIR_BYTES);
+                }
+            }
         }
     }
 
@@ -161,8 +167,7 @@ final class PageLoader {
         if (frame == 0) {
             return;
         }
-        if (read == 0 || !isVerified(file, read, pageNumber, type, generation)) {
-            abandon(file, frame, pageNumber);
+        if (!verifyOrAbandon(file, frame, read, pageNumber, type, generation)) {
             return;
         }
         Memory.copy(read, frames.address(frame), PageLayout.PAGE_BYTES);
@@ -171,13 +176,27 @@ final class PageLoader {
         counters.loads.increment();
     }
 
-    private static boolean isVerified(CachedFile file, long address, long pageNumber, PageType type, long generation) {
+    /**
+     * Whether a page that a load has read is good; if not, or whatever that throws, the load is ended, and the page absent.
+     *
+     * @param read where it was read to, 0 when it was not
+     */
+    boolean verifyOrAbandon(
+            CachedFile file, int frame, long read, long pageNumber, PageType type, long generation) {
+        boolean isGood = false;
         try {
-            PageSeal.verify(address, type, file.storeId(), pageNumber, generation, file.device().name());
-            return true;
+            if (read != 0) {
+                PageSeal.verify(read, type, file.storeId(), pageNumber, generation, file.device().name());
+                isGood = true;
+            }
         } catch (CorruptionException damaged) {
-            return false; // as above
+            // whoever needs it reads it again and gets the error
+        } finally {
+            if (!isGood) {
+                abandon(file, frame, pageNumber);
+            }
         }
+        return isGood;
     }
 
     /** Makes a loaded page visible. */

@@ -1,12 +1,10 @@
 package dev.heartwood.engine.cache;
 
-import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
-import dev.heartwood.engine.page.PageSeal;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -18,7 +16,8 @@ final class PrefetchLane implements AutoCloseable {
      * which they are copied when the read is done, since frames are scattered and one long read is much cheaper than many.
      * What is under way, in all files together, is kept to a share of the cache: nobody may ever wait for it.
      *
-     * A page that turns out damaged is left absent; whoever needs it reads it again and gets the error.
+     * A page that turns out damaged is left absent; whoever needs it reads it again and gets the error. Whatever is thrown, no page stays
+     * marked as being loaded by a lane that does not load it: who wants the page, or drops it, would look for ever.
      */
     private static final int DEPTH = 8;
     private static final int UNDER_WAY_SHARE_SHIFT = 2;
@@ -123,10 +122,20 @@ final class PrefetchLane implements AutoCloseable {
         PageRun run = request.run;
         request.run = null;
         underWay.addAndGet(-run.count());
-        for (int i = 0; i < run.count(); i++) {
-            end(request, run, i, good);
-        }
+        endFrom(request, run, 0, good);
         return true;
+    }
+
+    /** Ends the load of each page from the one with an index on, whatever that of another one throws. */
+    private void endFrom(Request request, PageRun run, int index, boolean good) {
+        if (index == run.count()) {
+            return;
+        }
+        try {
+            end(request, run, index, good);
+        } finally {
+            endFrom(request, run, index + 1, good);
+        }
     }
 
     /** Waits for everything and gives the memory back; nothing is prefetched any more. */
@@ -202,9 +211,7 @@ final class PrefetchLane implements AutoCloseable {
             request.run = new PageRun(run.firstPage(), count, run.type(), run.generation());
             queue.read(run.firstPage() << PageLayout.PAGE_SHIFT, target, count << PageLayout.PAGE_SHIFT, slot);
         } catch (Throwable e) {
-            for (int i = 0; i < count; i++) {
-                loader.abandon(file, request.frames[i], run.firstPage() + i);
-            }
+            abandon(request, run, count);
             request.run = null;
             throw e;
         }
@@ -216,21 +223,38 @@ final class PrefetchLane implements AutoCloseable {
 
     /** Takes a frame for each absent page at the beginning of a run and marks the page as being loaded by this lane. */
     private int claim(Request request, PageRun run, int countMax) {
-        DirectMap map = file.map();
-        for (int i = 0; i < countMax; i++) {
-            long page = run.firstPage() + i;
-            int frame = covered(page) && map.get(page) == 0 ? source.takeReady() : 0;
-            if (frame == 0) {
-                return i;
+        int claimed = 0;
+        try {
+            while (claimed < countMax && claimNext(request, run.firstPage() + claimed, claimed)) {
+                claimed++;
             }
-            frames.setLane(frame, number);
-            if (!map.compareAndSet(page, 0, -frame)) {
-                supply.giveBack(frame);
-                return i;
-            }
-            request.frames[i] = frame;
+            return claimed;
+        } catch (Throwable e) {
+            abandon(request, run, claimed); // a full Java heap, while a frame was looked for
+            throw e;
         }
-        return countMax;
+    }
+
+    private boolean claimNext(Request request, long page, int index) {
+        DirectMap map = file.map();
+        int frame = covered(page) && map.get(page) == 0 ? source.takeReady() : 0;
+        if (frame == 0) {
+            return false;
+        }
+        frames.setLane(frame, number);
+        if (!map.compareAndSet(page, 0, -frame)) {
+            supply.giveBack(frame);
+            return false;
+        }
+        request.frames[index] = frame;
+        return true;
+    }
+
+    /** Makes the first pages of a run absent again whose load was not begun. */
+    private void abandon(Request request, PageRun run, int count) {
+        for (int i = 0; i < count; i++) {
+            loader.abandon(file, request.frames[i], run.firstPage() + i);
+        }
     }
 
     private boolean covered(long page) {
@@ -254,8 +278,7 @@ final class PrefetchLane implements AutoCloseable {
         long from = run.count() == 1
                 ? frames.address(frame)
                 : request.buffer + ((long) i << PageLayout.PAGE_SHIFT);
-        if (!good || !isVerified(from, run, page)) {
-            loader.abandon(file, frame, page);
+        if (!loader.verifyOrAbandon(file, frame, good ? from : 0, page, run.type(), run.generation())) {
             return;
         }
         if (run.count() > 1) {
@@ -264,14 +287,5 @@ final class PrefetchLane implements AutoCloseable {
         frames.markAhead(frame);
         loader.publish(file, frame, page);
         cold.add(frame);
-    }
-
-    private boolean isVerified(long address, PageRun run, long page) {
-        try {
-            PageSeal.verify(address, run.type(), file.storeId(), page, run.generation(), file.device().name());
-            return true;
-        } catch (CorruptionException e) {
-            return false;
-        }
     }
 }

@@ -24,7 +24,8 @@
  * <ol>
  *   <li>A published page is sealed and never changes; what came from the device was verified before it was published.
  *   <li>A map entry is absent (0), loading (-frame) or published (frame). Only the thread, or the prefetch lane, that made it
- *       negative ends the load; only the holder of the frame's write lock makes a published entry absent.
+ *       negative ends the load, and does so whatever is thrown: who wants the page looks until it has ended. Only the holder of the
+ *       frame's write lock makes a published entry absent.
  *   <li>A frame that is free, in limbo, being filled or part of a map is write-locked; one that is published is locked only by
  *       shared holders, or briefly by its evictor.
  *   <li>A frame leaves limbo only when every operation has ended that was active when its page was unpublished. So inside an

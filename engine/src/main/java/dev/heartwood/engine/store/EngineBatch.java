@@ -11,6 +11,7 @@ import dev.heartwood.engine.os.Memory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
+import java.util.ConcurrentModificationException;
 
 /** A batch, collected on the heap: kind, two lengths, key and value of each write, one after the other. Not thread-safe. */
 final class EngineBatch implements WriteBatch {
@@ -24,7 +25,6 @@ final class EngineBatch implements WriteBatch {
     private int used;
     private int count;
     private boolean holdsOperands;
-    private boolean holdsValues;
     private long userBytes;
     private long payloadBytes;
     private boolean closed;
@@ -85,7 +85,6 @@ final class EngineBatch implements WriteBatch {
         used += (int) bytes;
         count++;
         holdsOperands |= kind == Entries.MERGE;
-        holdsValues |= kind == Entries.PUT;
         userBytes = userBytesThen;
         payloadBytes = payloadBytesThen;
     }
@@ -99,19 +98,43 @@ final class EngineBatch implements WriteBatch {
         }
     }
 
-    /** Writes the batch in the form that the log stores to native memory, with the keys in theirs. */
-    void encode(long address, KeyForm form) {
+    /**
+     * Writes the batch, which is not empty, in the form that the log stores to native memory, with the keys in theirs. Whatever another thread
+     * does to the batch meanwhile, nothing is written beyond the room that there is, and what is returned is what was written.
+     *
+     * @param bytesMax how much room there is at {@code address}; {@link #payloadBytes} of before
+     * @throws ConcurrentModificationException when that is not enough, say, as another thread has changed the batch
+     */
+    BatchEntries encode(long address, long bytesMax, KeyForm form) {
         long to = address;
-        for (int from = 0; from < used; ) {
-            int keyLength = segment.get(INT, from + 1L);
-            int valueLength = segment.get(INT, from + 5L);
-            to = BatchPayload.putHeader(to, data[from], keyLength, valueLength);
-            Memory.copyFrom(data, from + HEADER_BYTES, to, keyLength + valueLength);
+        long bytes = 0;
+        int written = 0;
+        byte[] from = data;
+        MemorySegment segmentOfFrom = segment;
+        int end = used;
+        boolean grows = false;
+        for (int at = 0; at < end; written++) {
+            int keyLength = segmentOfFrom.get(INT, at + 1L);
+            int valueLength = segmentOfFrom.get(INT, at + 5L);
+            requireUnchanged(Entries.isKind(from[at])
+                    && (keyLength | valueLength) >= 0
+                    && BatchPayload.entryBytes(keyLength, valueLength) <= address + bytesMax - to);
+            to = BatchPayload.putHeader(to, from[at], keyLength, valueLength);
+            Memory.copyFrom(from, at + HEADER_BYTES, to, keyLength + valueLength);
             form.store(to, keyLength);
             to += keyLength + valueLength;
-            from += HEADER_BYTES + keyLength + valueLength;
+            bytes += keyLength + valueLength;
+            grows |= from[at] != Entries.DELETE;
+            at += HEADER_BYTES + keyLength + valueLength;
         }
-        assert to == address + payloadBytes;
+        requireUnchanged(written > 0);
+        return new BatchEntries(written, bytes, address, to - address, grows ? Promised.GROWTH : Promised.DELETES);
+    }
+
+    private static void requireUnchanged(boolean isAsBefore) {
+        if (!isAsBefore) {
+            throw new ConcurrentModificationException("the batch was changed by another thread while it was written");
+        }
     }
 
     /** The length of what {@link #encode} writes. */
@@ -135,7 +158,6 @@ final class EngineBatch implements WriteBatch {
         used = 0;
         count = 0;
         holdsOperands = false;
-        holdsValues = false;
         userBytes = 0;
         payloadBytes = 0;
     }
@@ -149,11 +171,6 @@ final class EngineBatch implements WriteBatch {
     /** Whether a store without a merge operator must refuse it. */
     boolean holdsOperands() {
         return holdsOperands;
-    }
-
-    /** What space on the device it is for: one that only deletes may make some. */
-    Promised space() {
-        return holdsValues || holdsOperands ? Promised.GROWTH : Promised.DELETES;
     }
 
     @Override

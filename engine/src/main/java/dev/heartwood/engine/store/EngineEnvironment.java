@@ -35,7 +35,6 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
  * What stores share: the memory of the budget, the page cache, the epochs, the workers. Thread-safe.
@@ -99,50 +98,51 @@ public final class EngineEnvironment implements Environment {
         this.storages = storages;
         List<MemoryPool> pools = openPools(
                 plan.memtablesBytes(), plan.mergeBytes(), plan.foregroundBytes(), plan.cacheBytes(), plan.recordBytes());
-        this.memtablePool = pools.get(0);
-        this.mergePool = pools.get(1);
-        this.foregroundPool = pools.get(2);
-        this.cachePool = pools.get(3);
-        long lentMax = MemtableLoan.bytesMax(plan.memtablesBytes(), plan.memtableBytes());
-        this.records = orClose(pools, () -> new RecordCache(pools.get(4), memtablePool, lentMax, epochs));
-        this.cache = orClose(pools, () -> new PageCache(cachePool, plan.framesBytes(), epochs));
-        this.operations = new Operations(epochs, foregroundPool);
-        this.mergeAdmission = new MergeAdmission(mergePool);
-        this.workers = orClose(pools, () -> surroundings.workers().apply(options.workers()));
-        this.loan = new MemtableLoan(
-                memtablePool, records, epochs, workers, plan.memtableBytes(), new AllStores());
-        cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
-        this.closing = new Closing(
-                workers::close,
-                this::awaitCalls,
-                this::reclaimAll,
-                operations::close,
-                cache::close,
-                records::close,
-                cachePool::close,
-                foregroundPool::close,
-                mergePool::close,
-                memtablePool::close);
-    }
-
-    /** Opens a pool of each size, or none. */
-    private static List<MemoryPool> openPools(long... bytes) {
-        List<MemoryPool> pools = new ArrayList<>();
+        Workers started = null;
         try {
-            for (long each : bytes) {
-                pools.add(MemoryPool.open(each));
-            }
-            return pools;
+            this.memtablePool = pools.get(0);
+            this.mergePool = pools.get(1);
+            this.foregroundPool = pools.get(2);
+            this.cachePool = pools.get(3);
+            long lentMax = MemtableLoan.bytesMax(plan.memtablesBytes(), plan.memtableBytes());
+            this.records = new RecordCache(pools.get(4), memtablePool, lentMax, epochs);
+            this.cache = new PageCache(cachePool, plan.framesBytes(), epochs);
+            this.operations = new Operations(epochs, foregroundPool);
+            this.mergeAdmission = new MergeAdmission(mergePool);
+            started = surroundings.workers().apply(options.workers());
+            this.workers = started;
+            this.loan = new MemtableLoan(
+                    memtablePool, records, epochs, workers, plan.memtableBytes(), new AllStores());
+            cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
+            this.closing = new Closing(
+                    workers::close,
+                    this::awaitCalls,
+                    this::reclaimAll,
+                    operations::close,
+                    cache::close,
+                    records::close,
+                    cachePool::close,
+                    foregroundPool::close,
+                    mergePool::close,
+                    memtablePool::close);
         } catch (Throwable e) {
+            // Neither threads nor memory outlive a failure.
+            if (started != null) {
+                Closing.join(e, Closing.run(started::close));
+            }
             pools.forEach(MemoryPool::close);
             throw e;
         }
     }
 
-    /** Makes what may find no memory or thread; the pools do not outlive a failure. */
-    private static <T> T orClose(List<MemoryPool> pools, Supplier<T> part) {
+    /** Opens a pool of each size, or none. */
+    private static List<MemoryPool> openPools(long... bytes) {
+        List<MemoryPool> pools = new ArrayList<>(bytes.length); // so that none that is open finds no room there
         try {
-            return part.get();
+            for (long each : bytes) {
+                pools.add(MemoryPool.open(each));
+            }
+            return pools;
         } catch (Throwable e) {
             pools.forEach(MemoryPool::close);
             throw e;
@@ -195,14 +195,22 @@ public final class EngineEnvironment implements Environment {
         beginOpening();
         try {
             Storage files = storage(directory, storeOptions);
-            EngineStore store = new StoreOpener(this, files, storeOptions, purpose, afterClose).open();
-            if (add(store)) {
-                return store;
-            }
-            store.close();
-            throw new ClosedException("the environment");
+            return added(new StoreOpener(this, files, storeOptions, purpose, afterClose).open());
         } finally {
             endOpening();
+        }
+    }
+
+    /** Counts an open store in, or closes it. */
+    private EngineStore added(EngineStore store) {
+        try {
+            if (!add(store)) {
+                throw new ClosedException("the environment");
+            }
+            return store;
+        } catch (RuntimeException | Error e) {
+            Closing.throwIfAny(Closing.join(e, Closing.run(store::closeAlone)));
+            throw e;
         }
     }
 
@@ -276,10 +284,14 @@ public final class EngineEnvironment implements Environment {
         return plan.logBytes() / openStores();
     }
 
-    private List<EngineStore> stores() {
+    private List<MemoryShare> shares() {
         lifecycle.lock();
         try {
-            return new ArrayList<>(stores);
+            List<MemoryShare> shares = new ArrayList<>(stores.size());
+            for (EngineStore store : stores) {
+                shares.add(store.memory());
+            }
+            return shares;
         } finally {
             lifecycle.unlock();
         }
@@ -301,7 +313,7 @@ public final class EngineEnvironment implements Environment {
                 cache.bytes() + records.bytes(),
                 mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
                 (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES,
-                stores().stream().mapToLong(EngineStore::logBytesInMemory).sum());
+                shares().stream().mapToLong(MemoryShare::logBytes).sum());
     }
 
     @Override
@@ -368,7 +380,7 @@ public final class EngineEnvironment implements Environment {
         return foregroundPool;
     }
 
-    /** Memory of all memtables. */
+    /** Memory of all memtables. Nobody asks for it but a test, which takes it as somebody would who gives none back. */
     MemoryPool memtableMemory() {
         return memtablePool;
     }
@@ -404,7 +416,7 @@ public final class EngineEnvironment implements Environment {
     private final class AllStores implements MemtableLoan.Load {
         @Override
         public long bytesWritten() {
-            return stores().stream().mapToLong(EngineStore::bytesWritten).sum();
+            return shares().stream().mapToLong(MemoryShare::bytesWritten).sum();
         }
 
         @Override
@@ -511,7 +523,7 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public boolean isMemoryComing() {
-                return openings > 0 || loan.isLent() || stores().stream().anyMatch(EngineStore::isMemoryComing);
+                return openings > 0 || loan.isLent() || shares().stream().anyMatch(MemoryShare::isComing);
             }
         };
     }
@@ -523,7 +535,7 @@ public final class EngineEnvironment implements Environment {
      */
     boolean awaitMemtableMemory() {
         sealLargest();
-        boolean isComing = loan.isLent() || stores().stream().anyMatch(store -> store.isMemoryComing() || store.sealableBytes() > 0);
+        boolean isComing = loan.isLent() || shares().stream().anyMatch(share -> share.isComing() || share.sealableBytes() > 0);
         recallMemtables();
         if (!isComing) {
             epochs.awaitReclaimed();
@@ -536,23 +548,22 @@ public final class EngineEnvironment implements Environment {
 
     /** Has views that are open give back the memory of memtables that the trees have by now. Waits for nobody. */
     public void recallMemtables() {
-        stores().forEach(EngineStore::catchUpViews);
+        shares().forEach(MemoryShare::recall);
     }
 
     /** Has the store with the largest active memtable seal it. */
     private void sealLargest() {
-        EngineStore largest = null;
+        MemoryShare largest = null;
         long most = 0;
-        for (EngineStore store : stores()) {
-            long bytes = store.sealableBytes();
+        for (MemoryShare share : shares()) {
+            long bytes = share.sealableBytes();
             if (bytes > most) {
                 most = bytes;
-                largest = store;
+                largest = share;
             }
         }
         if (largest != null) {
-            EngineStore chosen = largest;
-            workers.submit(Priority.SEAL, chosen::sealForOthers);
+            workers.submit(Priority.SEAL, largest::seal);
         }
     }
 }

@@ -1,20 +1,21 @@
 package dev.heartwood.engine.store;
 
-import dev.heartwood.ClosedException;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
 import dev.heartwood.Snapshot;
 import java.lang.foreign.MemorySegment;
 
-/** A snapshot: a reference to a pinned state. Thread-safe. */
+/** A user's snapshot: hands its calls, with its hold on a pinned state, to those that the store's own go to. Thread-safe. */
 final class EngineSnapshot implements Snapshot {
-    private final EngineStore store;
-    private final SnapshotState state;
-    private boolean closed;
+    private final ReadCalls reads;
+    private final StoreViews views;
+    private final SnapshotHold hold;
 
-    EngineSnapshot(EngineStore store, SnapshotState state) {
-        this.store = store;
-        this.state = state;
+    /** Takes over {@code hold}, which {@code views} lets go. */
+    EngineSnapshot(ReadCalls reads, StoreViews views, SnapshotHold hold) {
+        this.reads = reads;
+        this.views = views;
+        this.hold = hold;
     }
 
     @Override
@@ -24,43 +25,26 @@ final class EngineSnapshot implements Snapshot {
 
     @Override
     public byte[] get(MemorySegment key) {
-        requireOpen();
-        return store.get(this, key);
+        hold.requireOpen();
+        return reads.get(hold, key);
     }
 
     @Override
     public long get(MemorySegment key, MemorySegment destination) {
-        requireOpen();
-        return store.get(this, key, destination);
+        hold.requireOpen();
+        return reads.get(hold, key, destination);
     }
 
     @Override
     public Cursor cursor(KeyRange range) {
-        requireOpen();
-        return store.cursor(this, range);
-    }
-
-    private synchronized void requireOpen() {
-        if (closed) {
-            throw new ClosedException("the snapshot");
-        }
-    }
-
-    /** The state with a reference for the call that is about to use it. */
-    synchronized SnapshotState enter() {
-        requireOpen();
-        state.retain();
-        return state;
+        hold.requireOpen();
+        return views.cursor(hold, range);
     }
 
     @Override
     public void close() {
-        synchronized (this) {
-            if (closed) {
-                return;
-            }
-            closed = true;
+        if (hold.close()) {
+            views.release(hold, hold.state());
         }
-        store.released(this, state);
     }
 }

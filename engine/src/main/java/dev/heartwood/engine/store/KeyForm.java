@@ -93,6 +93,20 @@ public enum KeyForm {
         };
     }
 
+    /** Copies a key to the scratch of a call, in its stored form; returns its address. */
+    final long copy(Operation operation, byte[] key) {
+        long address = operation.copy(key);
+        store(address, key.length);
+        return address;
+    }
+
+    /** Copies a key to the scratch of a call, in its stored form; returns its address. */
+    final long copy(Operation operation, MemorySegment key) {
+        long address = operation.copy(key);
+        store(address, (int) key.byteSize());
+        return address;
+    }
+
     /** Turns the key at an address into its stored form, in place. */
     abstract void store(long address, int length);
 

@@ -82,8 +82,8 @@ final class OpenViews {
     private static void catchUp(Object holder, SnapshotState state, Epochs epochs) {
         try {
             state.advance(epochs);
-            if (holder instanceof EngineCursor cursor) {
-                cursor.catchUp();
+            if (holder instanceof ViewWalk walk) {
+                walk.catchUp();
             }
         } catch (OutOfMemoryError full) {
             // It keeps what it holds; others may have room to give theirs back.
@@ -100,7 +100,7 @@ final class OpenViews {
     private boolean isAnyMoving() {
         try {
             for (Object holder : views.keySet()) {
-                if (holder instanceof EngineCursor cursor && cursor.isMoving()) {
+                if (holder instanceof ViewWalk walk && walk.isMoving()) {
                     return true;
                 }
             }
@@ -140,7 +140,7 @@ final class OpenViews {
     }
 
     private static void report(String store, Object holder, OpenedHere where) {
-        String what = holder instanceof EngineCursor ? "a cursor" : "a snapshot";
+        String what = holder instanceof ViewWalk ? "a cursor" : "a snapshot";
         LOGGER.log(
                 System.Logger.Level.WARNING,
                 "leak in " + store + ": " + what + " was never closed"

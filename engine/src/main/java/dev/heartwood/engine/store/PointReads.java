@@ -20,11 +20,11 @@ final class PointReads {
     private final ReadPath read;
     private final WritePath write;
     private final LiveSnapshots live;
-    private final Object store;
+    private final StoreCalls calls;
     private final OpenViews views;
 
-    PointReads(Object store, OpenViews views, ReadPath read, WritePath write, LiveSnapshots live) {
-        this.store = store;
+    PointReads(StoreCalls calls, OpenViews views, ReadPath read, WritePath write, LiveSnapshots live) {
+        this.calls = calls;
         this.views = views;
         this.read = read;
         this.write = write;
@@ -145,9 +145,9 @@ final class PointReads {
     private byte[] mergedValue(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
         byte[][] value = new byte[1][];
         if (state == null) {
-            operation.outsideEpoch(store, appliedToLast(value, keyAddress, keyLength));
+            operation.outsideEpoch(calls, appliedToLast(value, keyAddress, keyLength));
         } else {
-            operation.outsideEpoch(store, () -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
+            operation.outsideEpoch(calls, () -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
         }
         return value[0];
     }

@@ -113,11 +113,14 @@ final class Recovery implements ReplaySink, AutoCloseable {
         }
     }
 
-    /** The memtable with what is left, now the caller's. */
-    Memtable take() {
-        Memtable rest = memtable;
+    /** The memtable with what is left; it stays this one's to release until {@link #handOver}. */
+    Memtable rest() {
+        return memtable;
+    }
+
+    /** From now on the memtable is whose {@link #rest} was given to. */
+    void handOver() {
         memtable = null;
-        return rest;
     }
 
     @Override

@@ -48,7 +48,8 @@ import java.util.Map;
 
 /**
  * Opens a store: takes the lock, finds or makes the data file, reads the tree of the last checkpoint, checks the log, announces the
- * session, replays the log, and puts the parts together. Used once. On failure everything opened so far is closed, in reverse.
+ * session, replays the log, and puts the parts together. Used once. On failure everything opened so far is closed, in reverse;
+ * once the store is whole, it is closed as one. What it does by itself begins last.
  */
 final class StoreOpener {
     /** Ids that a session may have used without a checkpoint that says so. */
@@ -243,7 +244,7 @@ final class StoreOpener {
         recovery.complete(generation - 1);
         long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
         log.rotate(generation);
-        Memtable replayedLast = recovery.take();
+        Memtable replayedLast = recovery.rest();
         SpacePromise.Space space = new SpacePromise.Space(extents, trunk::mergeExtents, memtableBytes);
         Generations generations = new Generations(new Generation(generation, replayedLast, new SpacePromise(space, replayedLast)));
 
@@ -290,7 +291,6 @@ final class StoreOpener {
                 environment.workers(),
                 options.scrubPerSecond().bytes(),
                 damage);
-        scrubber.start();
         StoreGauges gauges = new StoreGauges(environment, trunk.events(), write, read, background, memtableBytes);
         Tuner tuner = new Tuner(
                 options,
@@ -303,11 +303,22 @@ final class StoreOpener {
                 gauges,
                 environment.loan(),
                 memtableBytes);
-        tuner.start();
         StoreParts parts = new StoreParts(
                 options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
                 records, scrubber, damage, listening, tuner, environment.operations(), environment.epochs());
-        return new EngineStore(parts, environment, afterClose);
+        EngineStore store = new EngineStore(parts, environment, afterClose);
+        closeAsAWhole(store, recovery);
+        scrubber.start();
+        tuner.start();
+        return store;
+    }
+
+    /** From now on a failure has the store closed, and not what it was made of one by one. */
+    private void closeAsAWhole(EngineStore store, Recovery recovery) {
+        AutoCloseable whole = store::closeAlone;
+        opened.clear();
+        opened.push(whole);
+        recovery.handOver();
     }
 
     /** Drops the cached records of keys that are about to have newer entries in the tree. */

@@ -2,10 +2,25 @@
  * The facade: implements the API over the layers below.
  *
  * <p>Layer: above {@code checkpoint}. A put goes {@code EngineStore → WritePath → log → memtable}; a get goes {@code EngineStore →
- * ReadPath → memtable → trunk}; a sealed memtable goes {@code Generations → Packer → trunk}. No layer below calls up; background
- * work is driven from here by {@code Background}.
+ * ReadCalls → PointReads → ReadPath → memtable → trunk}; a sealed memtable goes {@code Generations → Packer → trunk}. No layer below calls
+ * up; background work is driven from here by {@code Background}.
  *
- * <p>Invariants:
+ * <h2>Who does what</h2>
+ *
+ * <pre>
+ *  EngineStore ----- calls: StoreCalls                     (is it open; who closes it waits for them)
+ *     |------------- a write: WritePath
+ *     |------------- a read of a key: ReadCalls -> PointReads -> ReadPath
+ *     |------------- views: StoreViews -> OpenViews        (those that are open)
+ *     |------------- as a whole: StoreLifecycle            (checkpoint, settle, close; LongCalls)
+ *     `------------- for the environment: MemoryShare
+ *  EngineSnapshot -> SnapshotHold -> SnapshotState -> ViewSources
+ *  EngineCursor ---> VisibleEntries                        (of each key the newest version)
+ *     |                `-> ViewWalk -> CursorUse           (what is walked, and who has it now: others may take it between moves)
+ *     `------------- closed, as a snapshot is: StoreViews
+ * </pre>
+ *
+ * <h2>Invariants</h2>
  *
  * <ol>
  *   <li>Every call runs inside an epoch while it touches shared memory, and never waits for another call's memory inside one.

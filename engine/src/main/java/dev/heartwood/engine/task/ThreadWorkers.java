@@ -52,10 +52,15 @@ public final class ThreadWorkers implements Workers {
         for (Priority priority : Priority.values()) {
             queues.put(priority, new LinkedList<>());
         }
-        for (int i = 0; i < count; i++) {
-            start(name + "-worker-" + i, Priority.IDLE);
+        try {
+            for (int i = 0; i < count; i++) {
+                start(name + "-worker-" + i, Priority.IDLE);
+            }
+            start(name + "-seal", SEALING);
+        } catch (Throwable e) {
+            close(); // those that could be started would wait for ever
+            throw e;
         }
-        start(name + "-seal", SEALING);
     }
 
     private void start(String name, Priority least) {

@@ -1,0 +1,72 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.engine.base.Epochs;
+
+/**
+ * A store as its environment, and through that the other stores, see it: what it has of the memory that all share, and who is asked to give
+ * some of it back. Owns nothing; waits for nobody. Thread-safe, also while the store closes, and after.
+ */
+final class MemoryShare {
+    private final StoreCalls calls;
+    private final OpenViews views;
+    private final StoreParts parts;
+    private final WritePath write;
+
+    MemoryShare(StoreCalls calls, OpenViews views, StoreParts parts) {
+        this.calls = calls;
+        this.views = views;
+        this.parts = parts;
+        this.write = parts.write();
+    }
+
+    long logBytes() {
+        return parts.log().bytesInMemory();
+    }
+
+    /** Bytes of keys and values given to the store since it was opened. */
+    long bytesWritten() {
+        return write.userBytes();
+    }
+
+    /** Bytes of the shared pool that {@link #seal} would have given back. */
+    long sealableBytes() {
+        return write.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;
+    }
+
+    /** Whether memory of this store's memtables is about to be given back, or would be if it were asked to seal. */
+    boolean isComing() {
+        // In this order: a memtable leaves while it is packed. Nobody reads one for ever, but what failed may keep it.
+        return calls.isClosed()
+                || parts.background().isPacking()
+                || parts.generations().isAnyLeaving() && !parts.failStop().isFailed()
+                || write.canSeal() && !parts.background().isPackingRefused();
+    }
+
+    /** Has views that are open give back memory of memtables that the tree has by now. */
+    void recall() {
+        if (!parts.generations().isAnyLeaving()) {
+            return;
+        }
+        Epochs epochs = parts.epochs();
+        int slot = epochs.enterBriefly();
+        try {
+            if (!calls.isClosed()) {
+                views.catchUp(epochs);
+            }
+        } finally {
+            epochs.exit(slot);
+        }
+    }
+
+    /** Seals the active memtable for the sake of other stores, unless that would have to wait. */
+    void seal() {
+        if (calls.isClosed()) {
+            return;
+        }
+        try {
+            write.sealIfPossible();
+        } catch (RuntimeException | Error e) {
+            parts.failStop().fail(e);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.ValueConsumer;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * The calls that read one key, of a store and of its snapshots: checks what it is given, copies the key to native memory in its stored form,
+ * and hands it to {@link PointReads}. Stateless but for that. Thread-safe.
+ */
+final class ReadCalls {
+    /*
+     * A snapshot's state is taken once a call waits for nothing more before it reads: who closes the snapshot leaves the memtables to the
+     * call.
+     */
+    private final StoreCalls calls;
+    private final PointReads reads;
+    private final KeyForm form;
+
+    ReadCalls(StoreCalls calls, PointReads reads, KeyForm form) {
+        this.calls = calls;
+        this.reads = reads;
+        this.form = form;
+    }
+
+    /** The value of a key in the current state; null when there is none. */
+    byte[] get(byte[] key) {
+        Operation operation = calls.begin();
+        try {
+            if (isTooLong(key.length)) {
+                return null;
+            }
+            calls.requireForRead(operation, key.length);
+            long keyAddress = form.copy(operation, key);
+            return reads.get(operation, null, keyAddress, key.length);
+        } finally {
+            operation.end();
+        }
+    }
+
+    /** As {@link #get(byte[])} in a snapshot; null is the current state. */
+    byte[] get(SnapshotHold snapshot, MemorySegment key) {
+        Operation operation = calls.begin();
+        SnapshotState state = null;
+        try {
+            if (isTooLong(key.byteSize())) {
+                return null;
+            }
+            int length = (int) key.byteSize();
+            calls.requireForRead(operation, length);
+            state = stateOf(snapshot);
+            long keyAddress = form.copy(operation, key);
+            return reads.get(operation, state, keyAddress, length);
+        } finally {
+            end(operation, state);
+        }
+    }
+
+    /** Copies as much of a value as fits, in a snapshot; null is the current state. Returns the value's length, or -1 when there is none. */
+    long get(SnapshotHold snapshot, MemorySegment key, MemorySegment destination) {
+        Operation operation = calls.begin();
+        SnapshotState state = null;
+        try {
+            if (destination.isReadOnly()) {
+                throw new IllegalArgumentException("a destination that is read-only");
+            }
+            if (isTooLong(key.byteSize())) {
+                return -1;
+            }
+            int length = (int) key.byteSize();
+            calls.requireForRead(operation, length);
+            state = stateOf(snapshot);
+            long keyAddress = form.copy(operation, key);
+            return reads.get(operation, state, keyAddress, length, destination);
+        } finally {
+            end(operation, state);
+        }
+    }
+
+    /** Shows the value of a key in the current state to {@code consumer}; false when there is none. */
+    boolean get(MemorySegment key, ValueConsumer consumer) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment value = get(key, arena);
+            if (value == null) {
+                return false;
+            }
+            // After the call has ended: however long the consumer takes, it holds nothing back.
+            consumer.accept(value.asReadOnly());
+            return true;
+        }
+    }
+
+    private MemorySegment get(MemorySegment key, Arena arena) {
+        Operation operation = calls.begin();
+        try {
+            if (isTooLong(key.byteSize())) {
+                return null;
+            }
+            int length = (int) key.byteSize();
+            calls.requireForRead(operation, length);
+            long keyAddress = form.copy(operation, key);
+            return reads.get(operation, null, keyAddress, length, arena);
+        } finally {
+            operation.end();
+        }
+    }
+
+    /** Whether no key of this length can have been written. */
+    private static boolean isTooLong(long keyBytes) {
+        return keyBytes > KeyValueStore.KEY_BYTES_MAX;
+    }
+
+    private static SnapshotState stateOf(SnapshotHold snapshot) {
+        return snapshot == null ? null : snapshot.enter();
+    }
+
+    private static void end(Operation operation, SnapshotState state) {
+        try {
+            if (state != null) {
+                state.release();
+            }
+        } finally {
+            operation.end();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.engine.base.Epochs;
+
+/**
+ * The calls of a store: refuses them once the store is closed, and has who closes it wait for those that began before. Every call begins
+ * here; {@link StoreLifecycle} alone closes it. Thread-safe.
+ *
+ * <pre>
+ *  field    read       written   guarded by
+ *  closed   volatile   once      the lock of {@link StoreLifecycle}; a call looks after it has its operation, and again after it has waited
+ * </pre>
+ */
+final class StoreCalls {
+    private final Operations operations;
+    private final Epochs epochs;
+    private volatile boolean closed;
+
+    StoreCalls(Operations operations, Epochs epochs) {
+        this.operations = operations;
+        this.epochs = epochs;
+    }
+
+    /** Begins a call; refuses it when the store is closed. */
+    Operation begin() {
+        return requireOpen(operations.begin());
+    }
+
+    /** As {@link #begin} for a cursor, which locks the pages it reads: however long it takes, it holds nothing back. */
+    Operation beginOutsideEpoch() {
+        return requireOpen(operations.beginOutsideEpoch(this));
+    }
+
+    /** As {@link #begin} for what gives something back, and looks itself whether the store, closed, has done so. */
+    Operation beginAnyway() {
+        return operations.begin();
+    }
+
+    private Operation requireOpen(Operation operation) {
+        if (closed) {
+            operation.end();
+            throw new ClosedException("the store");
+        }
+        return operation;
+    }
+
+    /** Refuses what does not touch shared memory when the store is closed. */
+    void requireOpen() {
+        if (closed) {
+            throw new ClosedException("the store");
+        }
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Makes room for what a call copies. The call may have waited for it, so it looks again whether the store is closed. */
+    void require(Operation operation, long bytes) {
+        operation.require(bytes);
+        requireOpen();
+    }
+
+    /** As {@link #require} for a key to be looked up. */
+    void requireForRead(Operation operation, int keyBytes) {
+        operation.requireForRead(keyBytes);
+        requireOpen();
+    }
+
+    /** Refuses calls from now on. */
+    void close() {
+        closed = true;
+    }
+
+    /** After {@link #close}: waits until every call that saw the store open has ended. */
+    void awaitEnd() {
+        epochs.awaitOperations();
+        operations.awaitUsers(this);
+    }
+}

@@ -1,0 +1,191 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.checkpoint.SessionMark;
+import dev.heartwood.engine.verify.Progress;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/**
+ * What takes a store as a whole: makes it durable, settles it, runs what is long beside its calls, and closes it. Owns the lock of the
+ * lifecycle, under which those that closing waits for take turns, and the long calls. Thread-safe.
+ *
+ * <p>Closing: everything is made durable while calls go on. Then a flag is raised ({@link StoreCalls#close}), and an epoch later no call is
+ * inside one; calls that waited outside of an epoch look at the flag again, and those that work outside of one are waited for. What was
+ * written meanwhile, maybe without a log, is made durable too. Then cursors and snapshots that are still open are let go, and the parts
+ * close from the top down.
+ */
+final class StoreLifecycle {
+    /*
+     * What closing needs is made ahead, as what closes the parts: a full Java heap must not keep a store from closing. The flag of the calls
+     * is written under the lock, and read without.
+     */
+    private static final Runnable NOTHING = () -> {};
+
+    private final StoreParts parts;
+    private final StoreCalls calls;
+    private final OpenViews views;
+    private final UserCode userCode;
+    private final Runnable whenClosed;
+    private final Runnable afterClose;
+    private final WritePath write;
+    /** Fair: threads that make one checkpoint after the other must not keep the store from closing. */
+    private final ReentrantLock lock = new ReentrantLock(true);
+
+    private final LongCalls longCalls = new LongCalls();
+    private final LongSupplier seal;
+    private final LongSupplier sealLast;
+    private final Closing closing;
+
+    /**
+     * @param closeViews lets go of views that are still open, when no call is inside any more
+     * @param whenClosed is called under the lock when all of it is closed, {@code afterClose} after that without
+     */
+    StoreLifecycle(
+            StoreParts parts,
+            StoreCalls calls,
+            OpenViews views,
+            UserCode userCode,
+            Runnable closeViews,
+            Runnable whenClosed,
+            Runnable afterClose) {
+        this.parts = parts;
+        this.calls = calls;
+        this.views = views;
+        this.userCode = userCode;
+        this.whenClosed = whenClosed;
+        this.afterClose = afterClose;
+        this.write = parts.write();
+        this.seal = write::seal;
+        this.sealLast = write::sealLast;
+        this.closing = parts.closing(closeViews);
+    }
+
+    /** Makes everything durable that is written by now. */
+    void checkpoint() {
+        whileOpen(() -> checkpoint(seal));
+    }
+
+    /** Packs, merges and makes durable until nothing is left to do, and gives back what space is free. */
+    void settle() {
+        whileOpen(() -> {
+            boolean goesOn = true;
+            while (goesOn) {
+                if (parts.background().isSpaceShort()) {
+                    // What was deleted frees space only once it is in the tree.
+                    parts.background().awaitPacked(write.seal());
+                }
+                goesOn = parts.background().settle();
+                runCheckpoint();
+            }
+            parts.returnFreeSpace();
+        });
+    }
+
+    /**
+     * Runs something long that closing has to wait for. It is no operation: threads that wait their turn here, however many, have no slots
+     * that others need, maybe those whom this waits for.
+     */
+    private void whileOpen(Runnable action) {
+        userCode.refuseWithin();
+        lock.lock();
+        try {
+            if (calls.isClosed()) {
+                throw new ClosedException("the store");
+            }
+            action.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void checkpoint(LongSupplier sealing) {
+        parts.failStop().check();
+        parts.background().awaitPacked(sealing.getAsLong());
+        runCheckpoint();
+    }
+
+    private void runCheckpoint() {
+        try {
+            parts.checkpointer().run();
+        } catch (NoSpaceException | InsufficientMemoryException e) {
+            throw e;
+        } catch (RuntimeException | Error e) {
+            parts.failStop().fail(e);
+            throw e;
+        }
+        parts.epochs().reclaim();
+    }
+
+    /** Runs something long that others need not wait for; it says what it has done, by which it learns that closing ends it. */
+    <T> T run(Function<Progress, T> longCall) {
+        AtomicReference<T> result = new AtomicReference<>();
+        Operation operation = calls.begin();
+        try {
+            operation.outsideEpoch(() ->
+                    result.set(longCalls.run(() -> longCall.apply((what, done, total) -> longCalls.requireOpen()))));
+        } finally {
+            operation.end();
+        }
+        return result.get();
+    }
+
+    /** Closes the store, unless it is, and does what is to follow. Whatever of it fails, the rest is done. */
+    void close() {
+        close(afterClose);
+    }
+
+    /** As {@link #close}, for a store that nobody has been given: nothing follows. */
+    void closeAlone() {
+        close(NOTHING);
+    }
+
+    private void close(Runnable following) {
+        userCode.refuseWithin();
+        Throwable failure;
+        lock.lock();
+        try {
+            if (calls.isClosed()) {
+                return;
+            }
+            longCalls.close();
+            failure = makeDurable(seal);
+            calls.close();
+            write.close();
+            calls.awaitEnd();
+            views.awaitMoves();
+            failure = failure == null ? makeLastDurable() : failure;
+            failure = Closing.join(failure, closing.run());
+            whenClosed.run();
+        } finally {
+            lock.unlock();
+        }
+        // Without the lock: closing the environment waits for calls, and those may wait for the lock.
+        Closing.throwIfAny(Closing.join(failure, Closing.run(following)));
+    }
+
+    /** Makes durable what was written while everything else was; returns why it could not. */
+    private Throwable makeLastDurable() {
+        try {
+            return parts.isDurable() ? null : makeDurable(sealLast);
+        } catch (RuntimeException | Error e) {
+            return e;
+        }
+    }
+
+    /** Makes durable what {@code sealing} seals; returns why it could not, be it an earlier failure, of which nobody may have been told. */
+    private Throwable makeDurable(LongSupplier sealing) {
+        try {
+            checkpoint(sealing);
+            SessionMark.write(parts.files(), parts.checkpointer().durable());
+            parts.returnFreeSpace();
+            return null;
+        } catch (RuntimeException | Error e) {
+            return e;
+        }
+    }
+}
