@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ConcurrentModificationException;
 import org.junit.jupiter.api.Test;
@@ -56,7 +57,20 @@ class EngineBatchTest {
         try (MemoryPool pool = MemoryPool.open(ROOM)) {
             long address = pool.allocate(ROOM);
             BatchEntries entries = batch.encode(address, batch.payloadBytes(), KeyForm.PLAIN);
-            assertEquals(new BatchEntries(2, batch.bytes(), address, batch.payloadBytes()), entries);
+            assertEquals(new BatchEntries(2, batch.bytes(), address, batch.payloadBytes(), Promised.GROWTH), entries);
+        }
+    }
+
+    /** A batch that only deletes is taken where a store is full; one that puts a single value is not. */
+    @Test
+    void oneThatOnlyDeletesIsKnown() {
+        batch.delete(new byte[8]);
+        batch.delete(new byte[9]);
+        try (MemoryPool pool = MemoryPool.open(ROOM)) {
+            long address = pool.allocate(ROOM);
+            assertEquals(Promised.DELETES, batch.encode(address, batch.payloadBytes(), KeyForm.PLAIN).space());
+            put(1);
+            assertEquals(Promised.GROWTH, batch.encode(address, batch.payloadBytes(), KeyForm.PLAIN).space());
         }
     }
 }
