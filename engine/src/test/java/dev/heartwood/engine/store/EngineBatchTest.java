@@ -3,8 +3,8 @@ package dev.heartwood.engine.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.extent.Promised;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ConcurrentModificationException;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,157 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.extent.Purpose;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What a tree says that its merges take is enough to merge all of it, if those that free most come first. */
+class MergeSpaceTest {
+    private static final int MEMTABLE_BYTES = 1 << 18;
+    private static final int VALUE_BYTES = 500;
+    private static final TreeShape SHAPE = new TreeShape(8, 4, MEMTABLE_BYTES, MEMTABLE_BYTES, 2 * MEMTABLE_BYTES);
+
+    private static String key(int i) {
+        return String.format("%08d", i);
+    }
+
+    /** Packs random records; what is flushed stays where it came to. */
+    private static void load(TrunkFixture tree, SplittableRandom random, int memtables) {
+        for (int memtable = 0; memtable < memtables; memtable++) {
+            for (int i = 0; i < MEMTABLE_BYTES / VALUE_BYTES; i++) {
+                tree.put(key(random.nextInt(100_000)), "v".repeat(VALUE_BYTES));
+            }
+            tree.pack();
+        }
+    }
+
+    private static void deleteMost(TrunkFixture tree) {
+        int deleted = 0;
+        for (String key : tree.history.at(Entries.NEWEST).keySet()) {
+            if (deleted++ % 8 != 0) {
+                tree.delete(key);
+            }
+        }
+        tree.pack();
+    }
+
+    /** Takes all extents but so many beside those that are left by merges. */
+    private static void leave(TrunkFixture tree, Deque<Integer> taken, long extents) {
+        try {
+            while (true) {
+                taken.push(tree.extents.allocate(Purpose.PACKING));
+            }
+        } catch (NoSpaceException full) {
+            long reserve = Math.clamp(tree.extents.fileExtents() / 32, 4, 256);
+            for (long i = 0; i < extents + reserve; i++) {
+                tree.extents.free(taken.pop());
+            }
+        }
+    }
+
+    /** Merges what can be merged as a store does that is short of space; returns how many merges found none. */
+    private static int mergeAll(TrunkFixture tree) {
+        int refused = 0;
+        tree.trunk.spaceIsShort(true);
+        while (true) {
+            boolean moved = tree.trunk.balanceQuiet(Urge.SETTLING);
+            CompactionPlan plan = tree.trunk.plan(Urge.SETTLING);
+            if (plan == null && !moved) {
+                return refused;
+            }
+            if (plan != null) {
+                try {
+                    Compactor.Result result = tree.run(plan);
+                    tree.trunk.install(plan, result.bundle(), result.mergedPosition());
+                } catch (NoSpaceException none) {
+                    refused++;
+                    tree.trunk.passOverWithoutSpace(plan);
+                    tree.trunk.abandon(plan);
+                }
+            }
+            tree.epochs.reclaim();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(TrunkPolicies.class)
+    void isEnoughToMergeEverything(TrunkPolicies policy) {
+        SplittableRandom random = new SplittableRandom(policy.ordinal());
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, policy, null)) {
+            load(tree, random, 12);
+            Deque<Integer> taken = new ArrayDeque<>();
+            leave(tree, taken, tree.trunk.mergeExtents());
+            assertEquals(0, mergeAll(tree), "merges without space");
+            assertEquals(0, MergeSpace.of(tree.trunk.version().root()).movingBytes(), "every run lies in one leaf");
+            taken.forEach(tree.extents::free);
+            assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+        }
+    }
+
+    /** With half of that merges find no space, are passed over once, and what was packed is as it was. */
+    @Test
+    void isNotMuchMoreThanEnough() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, new SplittableRandom(1), 12);
+            Deque<Integer> taken = new ArrayDeque<>();
+            leave(tree, taken, MergeSpace.packedExtents(MergeSpace.of(tree.trunk.version().root()).leafBytes()) / 3);
+            assertTrue(mergeAll(tree) > 0);
+            taken.forEach(tree.extents::free);
+            assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+        }
+    }
+
+    /** What was deleted is free afterwards, though its deletes took space first. */
+    @Test
+    void deletesFreeWhatTheyDelete() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, new SplittableRandom(2), 12);
+            int before = tree.extents.allocatedCount();
+            deleteMost(tree);
+            Deque<Integer> taken = new ArrayDeque<>();
+            leave(tree, taken, tree.trunk.mergeExtents());
+            assertEquals(0, mergeAll(tree));
+            taken.forEach(tree.extents::free);
+            assertTrue(tree.extents.allocatedCount() < before / 2, tree.extents.allocatedCount() + " of " + before + " extents");
+        }
+    }
+
+    /** A leaf that was split shares its runs with the other half: once one is merged, the other is next, whatever else is wanted. */
+    @Test
+    void theLastLeafThatSharesARunIsNext() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, new SplittableRandom(3), 3);
+            TrunkNode root = tree.trunk.version().root();
+            assertTrue(root.height() == 1 && root.pivotCount() >= 2, TreeText.of(root));
+            RunUsage usage = RunUsage.of(root);
+            assertTrue(usage.movingBytes() > 0, "leaves share runs");
+            assertNull(usage.mostFreeing(root, (node, span) -> true), "none is the last");
+            TrunkNode last = root.pivot(root.pivotCount() - 1).child();
+            for (int p = 0; p < root.pivotCount() - 1; p++) {
+                TrunkNode leaf = tree.trunk.version().root().pivot(p).child();
+                Span span = tree.trunk.version().root().pivotSpan(p, Span.ALL);
+                CompactionPlan plan = new CompactionPlan(0, span, leaf, 0, leaf.bundleCount(), 0, leaf.runCount());
+                plan.bundles().forEach(Bundle::retain);
+                Compactor.Result result = tree.run(plan);
+                tree.trunk.install(plan, result.bundle(), result.mergedPosition());
+            }
+            tree.trunk.spaceIsShort(true);
+            CompactionPlan next = tree.trunk.plan(Urge.NEEDED);
+            assertNotNull(next);
+            assertEquals(last.bundle(0).id(), next.node().bundle(0).id(), "the leaf that has the runs to itself now");
+            tree.trunk.abandon(next);
+        }
+    }
+}
