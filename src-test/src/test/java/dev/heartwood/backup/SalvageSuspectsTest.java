@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which keys salvage counts as suspect: those of which something may be lost above or below what was found. */
+/** Which keys salvage counts as suspect: those of which something may be lost above or below what was found. No older checkpoint helps. */
 class SalvageSuspectsTest {
     private static final int KEYS = 6000;
 
@@ -127,6 +127,7 @@ class SalvageSuspectsTest {
             names = {"TRUNK", "BRANCH_LEAF"})
     void operandsWithoutABaseThatMayBeLostAreSuspect(PageType type) {
         SimulatedMachine start = store(true);
+        BackupFixture.loseOlderNodes(start);
         int suspects = 0;
         List<Integer> pages = pages(start, type);
         for (int i = 0; i < pages.size(); i += Math.max(1, pages.size() / 25)) {
@@ -188,6 +189,7 @@ class SalvageSuspectsTest {
             }
             killed = start.crash(CrashKind.KILL, new SplittableRandom(1));
         }
+        BackupFixture.loseOlderNodes(killed);
         int suspects = 0;
         List<Integer> pages = pages(killed, PageType.valueOf(type));
         for (int i = 0; i < pages.size(); i += Math.max(1, pages.size() / 25)) {
