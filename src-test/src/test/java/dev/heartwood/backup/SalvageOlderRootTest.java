@@ -4,6 +4,7 @@ import static dev.heartwood.backup.BackupFixture.DATA;
 import static dev.heartwood.backup.BackupFixture.PAGE_BYTES;
 import static dev.heartwood.backup.BackupFixture.STORE;
 import static dev.heartwood.backup.BackupFixture.TARGET;
+import static dev.heartwood.backup.SalvageFixture.generation;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,18 +14,14 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
-import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.engine.trunk.TreeWalk;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.testkit.CrashKind;
-import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -92,9 +89,7 @@ class SalvageOlderRootTest {
 
     private SalvageReport salvage(SimulatedMachine machine) {
         lost.clear();
-        try (Storage from = machine.storage(STORE)) {
-            return EngineAccess.salvage(from, TARGET, machine, lost::add);
-        }
+        return SalvageFixture.salvage(machine, lost);
     }
 
     private static Map<byte[], byte[]> contents(SimulatedMachine machine) {
@@ -125,20 +120,9 @@ class SalvageOlderRootTest {
 
     private static List<Long> trunkPages(SimulatedMachine machine, long generation) {
         byte[] bytes = machine.contents(STORE, DATA);
-        List<Long> pages = new ArrayList<>();
-        for (long page = 0; page < bytes.length / PAGE_BYTES; page++) {
-            boolean isTrunk = bytes[(int) page * PAGE_BYTES + PageLayout.TYPE] == PageType.TRUNK.code();
-            if (isTrunk && generation(bytes, page) == generation) {
-                pages.add(page);
-            }
-        }
-        return pages;
-    }
-
-    private static long generation(byte[] bytes, long page) {
-        return ByteBuffer.wrap(bytes)
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .getLong((int) page * PAGE_BYTES + PageLayout.GENERATION);
+        return SalvageFixture.pages(machine, PageType.TRUNK).stream()
+                .filter(page -> generation(bytes, page) == generation)
+                .toList();
     }
 
     private static void damage(SimulatedMachine machine, long page) {
@@ -284,9 +268,8 @@ class SalvageOlderRootTest {
         assertTrue(nodes > 0, "no node but the root was written");
     }
 
-    /** Of a checkpoint whose root's pages are in use again its first child may be all that is left; it looks like a root. */
-    @Test
-    void aChildThatIsStillThereIsNotTakenForAnOlderRoot() {
+    /** The first child is older than the last. */
+    private SimulatedMachine withChildrenOfDifferentAge() {
         SimulatedMachine machine = new SimulatedMachine(4);
         try (KeyValueStore store = open(machine)) {
             load(machine, store);
@@ -298,6 +281,30 @@ class SalvageOlderRootTest {
                 store.checkpoint();
             }
         }
+        return machine;
+    }
+
+    /** The first child, which the root refers to, was taken for an older root. */
+    @Test
+    void whereThereIsNoOlderRootItIsSaid() {
+        SimulatedMachine start = withChildrenOfDifferentAge();
+        BackupFixture.loseOlderNodes(start);
+        int nodes = 0;
+        for (long page : nodesBelowRoot(start, 0)) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(page));
+            damage(machine, page);
+            SalvageReport report = salvage(machine);
+            assertTrue(lost.size() == 2 && lost.get(1).contains("no root of a checkpoint before"), lost.toString());
+            assertTrue(report.records() > 0 && report.records() < KEYS, report.toString());
+            nodes++;
+        }
+        assertTrue(nodes > 1, nodes + " nodes");
+    }
+
+    /** Of a checkpoint whose root's pages are in use again its first child may be all that is left; it looks like a root. */
+    @Test
+    void aChildThatIsStillThereIsNotTakenForAnOlderRoot() {
+        SimulatedMachine machine = withChildrenOfDifferentAge();
         Superblock newest = superblock(machine);
         List<TreeWalk.Node> nodes = BackupFixture.nodes(machine);
         assertTrue(nodes.size() > 3, nodes.size() + " nodes");
