@@ -2,17 +2,28 @@ package dev.heartwood.backup;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.fail;
 
 import dev.heartwood.Environment;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.trunk.TreeWalk;
+import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +85,53 @@ final class BackupFixture {
                 model.put(key, value);
             }
         }
+    }
+
+    /** The nodes of the newest checkpoint, the root first. */
+    static List<TreeWalk.Node> nodes(SimulatedMachine machine) {
+        List<TreeWalk.Node> nodes = new ArrayList<>();
+        try (Storage storage = machine.storage(STORE);
+                OpenedStore store = new OpenedStore(storage)) {
+            Superblock newest = store.newest();
+            TreeWalk.walk(store.view().tree(), newest.rootPages(), newest.rootGeneration(), new TreeWalk.Visitor() {
+                @Override
+                public void node(TreeWalk.Node node) {
+                    nodes.add(node);
+                }
+
+                @Override
+                public void branch(Branch branch) {}
+
+                @Override
+                public void maplet(Maplet maplet) {}
+
+                @Override
+                public void group(OverflowGroup group) {}
+
+                @Override
+                public void place(long[] pages, long generation) {}
+
+                @Override
+                public void damage(long page, Span span, String text) {
+                    fail(text);
+                }
+            });
+        }
+        return nodes;
+    }
+
+    /** Has nothing be left of the nodes of checkpoints before the newest. */
+    static void loseOlderNodes(SimulatedMachine machine) {
+        byte[] bytes = machine.contents(STORE, DATA);
+        List<TreeWalk.Node> nodes = nodes(machine);
+        for (int page = 0; page < bytes.length / PAGE_BYTES; page++) {
+            long number = page;
+            boolean isTrunk = bytes[page * PAGE_BYTES + PageLayout.TYPE] == PageType.TRUNK.code();
+            if (isTrunk && nodes.stream().noneMatch(n -> n.page() <= number && number < n.page() + n.pages())) {
+                Arrays.fill(bytes, page * PAGE_BYTES, (page + 1) * PAGE_BYTES, (byte) 0);
+            }
+        }
+        machine.place(STORE, DATA, bytes);
     }
 
     /** Fails unless a directory is a sound store with these contents. */

@@ -4,18 +4,17 @@ import static dev.heartwood.backup.BackupFixture.DATA;
 import static dev.heartwood.backup.BackupFixture.PAGE_BYTES;
 import static dev.heartwood.backup.BackupFixture.STORE;
 import static dev.heartwood.backup.BackupFixture.TARGET;
+import static dev.heartwood.backup.SalvageFixture.pages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.ImageReader;
-import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.testkit.CrashKind;
-import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
@@ -37,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which keys salvage counts as suspect: those of which something may be lost above or below what was found. */
+/** Which keys salvage counts as suspect: those of which something may be lost above or below what was found. No older checkpoint helps. */
 class SalvageSuspectsTest {
     private static final int KEYS = 6000;
 
@@ -92,22 +91,9 @@ class SalvageSuspectsTest {
         return machine;
     }
 
-    private static List<Integer> pages(SimulatedMachine machine, PageType type) {
-        byte[] bytes = machine.contents(STORE, DATA);
-        List<Integer> pages = new ArrayList<>();
-        for (int page = 0; page < bytes.length / PAGE_BYTES; page++) {
-            if (bytes[page * PAGE_BYTES + PageLayout.TYPE] == type.code()) {
-                pages.add(page);
-            }
-        }
-        return pages;
-    }
-
     private SalvageReport salvage(SimulatedMachine machine) {
         lost.clear();
-        try (Storage from = machine.storage(STORE)) {
-            return EngineAccess.salvage(from, TARGET, machine, lost::add);
-        }
+        return SalvageFixture.salvage(machine, lost);
     }
 
     /** How many keys the copy has with another value than they had. */
@@ -127,11 +113,12 @@ class SalvageSuspectsTest {
             names = {"TRUNK", "BRANCH_LEAF"})
     void operandsWithoutABaseThatMayBeLostAreSuspect(PageType type) {
         SimulatedMachine start = store(true);
+        BackupFixture.loseOlderNodes(start);
         int suspects = 0;
-        List<Integer> pages = pages(start, type);
+        List<Long> pages = pages(start, type);
         for (int i = 0; i < pages.size(); i += Math.max(1, pages.size() / 25)) {
             SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(i));
-            machine.flip(STORE, DATA, (long) pages.get(i) * PAGE_BYTES + 1000, 1);
+            machine.flip(STORE, DATA, pages.get(i) * PAGE_BYTES + 1000, 1);
             suspects += requireTheWrongOnesAreSuspect(machine);
         }
         assertTrue(suspects > 0, "no operand without its base was found");
@@ -188,11 +175,12 @@ class SalvageSuspectsTest {
             }
             killed = start.crash(CrashKind.KILL, new SplittableRandom(1));
         }
+        BackupFixture.loseOlderNodes(killed);
         int suspects = 0;
-        List<Integer> pages = pages(killed, PageType.valueOf(type));
+        List<Long> pages = pages(killed, PageType.valueOf(type));
         for (int i = 0; i < pages.size(); i += Math.max(1, pages.size() / 25)) {
             SimulatedMachine machine = killed.crash(CrashKind.KILL, new SplittableRandom(i));
-            machine.flip(STORE, DATA, (long) pages.get(i) * PAGE_BYTES + 1000, 1);
+            machine.flip(STORE, DATA, pages.get(i) * PAGE_BYTES + 1000, 1);
             suspects += requireTheWrongOnesAreSuspect(machine);
         }
         assertTrue(suspects > 0, "no operand without its base was found");
@@ -205,15 +193,15 @@ class SalvageSuspectsTest {
         byte[] contents = start.contents(STORE, DATA);
         int cases = 0;
         int suspects = 0;
-        for (int page : pages(start, PageType.TRUNK)) {
-            int at = descriptor(contents, page * PAGE_BYTES);
+        for (long page : pages(start, PageType.TRUNK)) {
+            int at = descriptor(contents, (int) page * PAGE_BYTES);
             if (at > 0) {
                 SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(page));
                 byte[] changed = contents.clone();
                 changed[at] = 99;
                 CRC32C crc = new CRC32C();
-                crc.update(changed, page * PAGE_BYTES + 4, PAGE_BYTES - 4);
-                ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt(page * PAGE_BYTES, (int) crc.getValue());
+                crc.update(changed, (int) page * PAGE_BYTES + 4, PAGE_BYTES - 4);
+                ByteBuffer.wrap(changed).order(ByteOrder.LITTLE_ENDIAN).putInt((int) page * PAGE_BYTES, (int) crc.getValue());
                 machine.place(STORE, DATA, changed);
                 suspects += requireTheWrongOnesAreSuspect(machine);
                 cases += lost.stream().anyMatch(line -> line.contains("descriptor version")) ? 1 : 0;
@@ -255,9 +243,9 @@ class SalvageSuspectsTest {
         }
         Pattern listed = Pattern.compile("keys (from|after) \"key(\\d+)\" (and before|up to) \"key(\\d+)\": entries of branch.*");
         Map<String, Integer> suspects = new TreeMap<>();
-        for (int page : pages(start, PageType.BRANCH_LEAF)) {
+        for (long page : pages(start, PageType.BRANCH_LEAF)) {
             SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(page));
-            machine.flip(STORE, DATA, (long) page * PAGE_BYTES + 1000, 1);
+            machine.flip(STORE, DATA, page * PAGE_BYTES + 1000, 1);
             SalvageReport report = salvage(machine);
             if (!lost.isEmpty()) {
                 Matcher gap = listed.matcher(lost.getFirst());

@@ -33,13 +33,19 @@ final class Bench {
     private List<PhaseResult> results = List.of();
 
     private boolean clean = true;
+    /** Whether the JVM is to end, so that engines that end are no failures, and none is to be started. */
+    private volatile boolean isEnding;
 
     Bench(BenchOptions options, Progress progress) {
         this.options = options;
         this.progress = progress;
     }
 
-    /** Runs everything; whether no engine failed. */
+    /**
+     * Runs everything; whether no engine failed.
+     *
+     * @throws InterruptedException also when the JVM is ending
+     */
     boolean run() throws IOException, InterruptedException {
         Path directory = options.directory();
         boolean deleteAtEnd = options.directory == null;
@@ -48,18 +54,41 @@ final class Bench {
         } catch (IOException e) {
             throw new IOException("cannot make the directory " + directory + " (choose another with --dir): " + e, e);
         }
-        Thread hook = Thread.ofPlatform().unstarted(() -> endInHaste(deleteAtEnd));
+        Thread hook = Thread.ofPlatform().unstarted(() -> {
+            isEnding = true;
+            endInHaste(deleteAtEnd);
+        });
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             progress.plan(options);
             for (int round = 0; round < options.rounds; round++) {
                 round(round);
             }
+        } catch (IOException e) {
+            requireNotEnding(); // which closes what engines say
+            throw e;
         } finally {
-            Runtime.getRuntime().removeShutdownHook(hook);
-            endInHaste(deleteAtEnd);
+            if (remove(hook)) {
+                endInHaste(deleteAtEnd);
+            }
         }
+        requireNotEnding();
         return clean;
+    }
+
+    /** Returns whether it was still to be removed, and has not begun. */
+    private static boolean remove(Thread hook) {
+        try {
+            return Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException isShuttingDown) {
+            return false;
+        }
+    }
+
+    private void requireNotEnding() throws InterruptedException {
+        if (isEnding) {
+            throw new InterruptedException("the JVM is ending");
+        }
     }
 
     Rounds rounds() {
@@ -83,6 +112,7 @@ final class Bench {
     private void run(List<Contestant> contestants) throws IOException, InterruptedException {
         progress.size(contestants.getFirst().settings().records());
         for (Contestant c : contestants) {
+            requireNotEnding();
             try {
                 EngineClient client = EngineClient.start(
                         c.name(), c.kind(), c.settings(), options.verification(), options.seed, progress::print);
@@ -95,6 +125,7 @@ final class Bench {
         int turn = 0;
         for (Step step : options.steps()) {
             for (int threads : options.threads) {
+                requireNotEnding();
                 turn(step, threads, turn++);
             }
         }
@@ -175,7 +206,9 @@ final class Bench {
 
     private void fail(EngineFailure failure) {
         clean = false;
-        progress.print(failure.getMessage());
+        if (!isEnding) {
+            progress.print(failure.getMessage());
+        }
     }
 
     private void quit() throws IOException, InterruptedException {

@@ -2,13 +2,16 @@ package dev.heartwood.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -212,6 +215,52 @@ class BenchRunTest {
         assertEquals(1, code);
         assertTrue(errors.toString().contains("was not made by this benchmark"), errors.toString());
         assertEquals("mine", Files.readString(precious));
+    }
+
+    /** It came with the stack of the engine's process. */
+    @Test
+    void memoryThatNobodyHasIsRefusedInOneLine() {
+        String stores = directory.resolve("stores").toString();
+        assertEquals(1, bench("--records", "1k", "--phases", "load", "--dir", stores, "--memory", "9000g"));
+        assertTrue(errors.toString().contains("a pool of "), errors.toString());
+        assertFalse(errors.toString().contains("\tat "), errors.toString());
+    }
+
+    /** The driver took the end of its engine for a failure, said so, and that it was shutting down. */
+    @Test
+    void aBenchmarkThatIsEndedSaysNothingAndLeavesNothing() throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "--engines",
+                        "lmdb",
+                        "--records",
+                        "1k",
+                        "--phases",
+                        "load,idle",
+                        "--seconds",
+                        "600")
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        try (BufferedReader said = process.inputReader()) {
+            String line = said.readLine();
+            while (line != null && !line.contains("settled")) {
+                line = said.readLine();
+            }
+            assertNotNull(line);
+            process.toHandle().destroy();
+            assertEquals(List.of(), said.lines().filter(later -> !later.contains("idle")).toList());
+        } finally {
+            process.destroyForcibly();
+        }
+        assertEquals(128 + 15, process.waitFor());
+        try (Stream<Path> left = Files.list(directory)) {
+            assertEquals(List.of(), left.toList());
+        }
     }
 
     private int bench(String... arguments) {

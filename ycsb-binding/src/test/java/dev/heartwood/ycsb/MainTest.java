@@ -27,6 +27,21 @@ class MainTest {
         assertEquals("heartwood ycsb: there is no option 'colour'", ended.said());
     }
 
+    /** The client printed a stack for them, and of the workload its exit code was 0. */
+    @Test
+    void aWorkloadThatIsNotThereOrACountThatIsNoneEndsItBeforeItBegins() throws IOException, InterruptedException {
+        Ended workload = run("-load", "workload=java.lang.String");
+        assertEquals(2, workload.code(), workload.said());
+        assertEquals("heartwood ycsb: there is no workload 'java.lang.String'", workload.said());
+        Ended missing = run("-t", "workload=no.such.Workload");
+        assertEquals(2, missing.code(), missing.said());
+        Ended count = run("-load", "recordcount=1k");
+        assertEquals(2, count.code(), count.said());
+        assertEquals("heartwood ycsb: recordcount is '1k' and not a number", count.said());
+        Ended directory = run("-load", SharedTables.DIRECTORY + "=");
+        assertEquals(2, directory.code(), directory.said());
+    }
+
     @Test
     void whatSucceedsEndsWell() throws IOException, InterruptedException {
         assertEnds(0, null, run("-load", "recordcount=10"));

@@ -18,6 +18,10 @@ final class BackupTarget implements AutoCloseable {
     /** What a first backup has made while there is no record of it. */
     private static final Set<String> BEGUN = Set.of(StoreFiles.COPYING, StoreFiles.DATA);
 
+    /** One of them is where a backup is, or was begun. */
+    private static final Set<String> OWN =
+            Set.of(StoreFiles.COPYING, StoreFiles.DATA, BackupRecord.NAME, BackupUndo.PAGES);
+
     private final Storage files;
     private final BackupRecord before;
     private final BlockDevice device;
@@ -35,6 +39,7 @@ final class BackupTarget implements AutoCloseable {
      */
     BackupTarget(Storage files, MemoryPool buffers, long storeId) {
         this.files = files;
+        requireOwn();
         files.lock();
         putBack(buffers);
         requireNoSalvage();
@@ -61,6 +66,14 @@ final class BackupTarget implements AutoCloseable {
         } catch (RuntimeException | Error e) {
             close();
             throw e;
+        }
+    }
+
+    /** Before the lock, which leaves its file in a directory of something else. */
+    private void requireOwn() {
+        List<String> names = files.list();
+        if (!names.isEmpty() && names.stream().noneMatch(OWN::contains)) {
+            throw unsuitable("it is not empty and not a backup; there is " + names.getFirst());
         }
     }
 

@@ -14,7 +14,9 @@ import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.StoreOptions.OpenMode;
+import dev.heartwood.UnsuitableTargetException;
 import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.checkpoint.StoreFiles;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.salvage.Salvage;
@@ -99,6 +101,7 @@ final class CopyCommands {
             return copy;
         };
         try (Storage target = new FileStorage(to, DeviceKind.POSIX, IoMode.BUFFERED)) {
+            requireEmpty(target);
             SalvageReport report =
                     Salvage.run(from, target, noted, out::println, new PrintedProgress(err, Clock.SYSTEM));
             out.printf(
@@ -117,6 +120,15 @@ final class CopyCommands {
             return unfinished(e.getCause() instanceof OutOfMemoryError ? Main.heapIsFull() : e.getMessage());
         } catch (OutOfMemoryError full) {
             return unfinished(Main.heapIsFull());
+        }
+    }
+
+    /** A device may lie there; what a salvage has left that was broken off is refused by the name of that. */
+    private static void requireEmpty(Storage target) {
+        for (String name : target.list()) {
+            if (!target.isRawDevice(name) && !target.exists(StoreFiles.COPYING)) {
+                throw new UnsuitableTargetException(target.directory().toString(), "it is not empty; there is " + name);
+            }
         }
     }
 

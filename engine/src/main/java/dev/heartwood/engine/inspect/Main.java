@@ -92,8 +92,13 @@ public final class Main {
     }
 
     private int copy(String[] arguments, Copying copying) {
+        Path from = Path.of(arguments[1]);
         Path to = Path.of(arguments[2]);
-        return over(Path.of(arguments[1]), from -> copying.run(from, to));
+        if (from.toAbsolutePath().normalize().equals(to.toAbsolutePath().normalize())) {
+            err.println("cannot write a copy of " + from.toAbsolutePath().normalize() + " to itself");
+            return CANNOT_OPEN;
+        }
+        return over(from, storage -> copying.run(storage, to));
     }
 
     private int wrong() {

@@ -25,6 +25,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.store.KeyForm;
 import dev.heartwood.engine.trunk.RootSearch;
+import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.engine.verify.Progress;
 import java.util.List;
@@ -86,7 +87,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             if (!StoreFiles.isSalvageBegun(to)) {
                 throw new IllegalArgumentException("a copy that could be taken for a store before it is whole");
             }
-            DamagedTree tree = DamagedTree.read(damaged.view().tree(), superblock, this::lose);
+            DamagedTree tree = read(damaged, superblock);
             try (TreeSalvage salvage = new TreeSalvage(tree, this, this::lose, progress)) {
                 copied = salvage;
                 salvage.run();
@@ -113,6 +114,28 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         }
     }
 
+    /** The tree of a checkpoint; for the keys of nodes that cannot be read, that of the newest before it all of whose nodes can be. */
+    private DamagedTree read(OpenedStore damaged, Superblock superblock) {
+        TreeStorage storage = damaged.view().tree();
+        long generation = superblock.rootGeneration();
+        DamagedTree tree = DamagedTree.read(storage, new RootSearch.Root(superblock.rootPages(), generation), this::lose);
+        if (tree.lostSpans().isEmpty()) {
+            return tree;
+        }
+        String nodes = "checkpoint " + superblock.number() + ": what its tree has in nodes that cannot be read";
+        RootSearch.Root older = new RootSearch(damaged.device(), damaged.pool()).newest(storage, generation);
+        if (older == null) {
+            lose(nodes + "; no root of a checkpoint before it was found below which every node can be read, so that of their keys "
+                    + "there is what other nodes have, and the log");
+            return tree;
+        }
+        tree.goOnWith(DamagedTree.read(damaged.viewBeside().tree(), older, this::lose));
+        lose(nodes + "; went on there from the newest root before it that was found, of checkpoint " + older.generation()
+                + ". What was written there between the two is lost, and what was deleted may be back; what the log has begins after "
+                + "checkpoint " + superblock.number() + " and is applied");
+        return tree;
+    }
+
     private void copyLog(OpenedStore damaged, Superblock known, long storeId) {
         if (known != null) {
             LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::loseOfLog);
@@ -129,7 +152,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         long storeId = mark == null ? search.storeId() : mark.storeId();
         KeyOrder order = mark == null ? KeyOrder.SORTED : mark.order();
         damaged.show(stand(storeId, new RootSearch.Root(new long[0], 0), order));
-        RootSearch.Root root = search.newest(damaged.view().tree());
+        RootSearch.Root root = search.newest(damaged.view().tree(), Long.MAX_VALUE);
         if (root == null) {
             throw damage instanceof CorruptionException ? damage : unreadable(damage, damaged.device().name());
         }
@@ -229,6 +252,15 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         lose("key " + Keys.text(restored(storedKey)) + ": its value: " + why.getMessage());
     }
 
+    @Override
+    public boolean holds(byte[] storedKey) {
+        try {
+            return target.contains(restored(storedKey));
+        } catch (UnsupportedOperationException operands) {
+            return true;
+        }
+    }
+
     /** The key as users know it. */
     private byte[] restored(byte[] storedKey) {
         byte[] key = storedKey.clone();
@@ -266,6 +298,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             return;
         }
         logEntries++;
+        copied.expect(storedKey);
         boolean isCopied = write(key, () -> {
             switch (kind) {
                 case Entries.PUT -> put(key, Memory.bytes(valueAddress, valueLength));

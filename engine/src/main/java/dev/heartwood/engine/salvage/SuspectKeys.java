@@ -5,7 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts the keys of a copy that may be older than they should be. Is told of those alone of which something may be lost. One thread.
+ * Counts the keys of a copy that may be older than they should be. Is told of those alone of which something may be lost, and remembers
+ * of them those that cannot be told again: it takes heap. One thread.
  */
 final class SuspectKeys {
     /** What the copy has of a key. */
@@ -24,6 +25,16 @@ final class SuspectKeys {
     void set(byte[] key, State state) {
         State before = states.put(ByteBuffer.wrap(key), state);
         count += (state == State.SUSPECT ? 1 : 0) - (before == State.SUSPECT ? 1 : 0);
+    }
+
+    /** Counts a key that is suspect, or lost and not counted, without remembering it. */
+    void setForgotten(State state) {
+        count += state == State.SUSPECT ? 1 : 0;
+    }
+
+    /** Remembers a key that was forgotten, as it was. */
+    void recall(byte[] key, State state) {
+        states.put(ByteBuffer.wrap(key), state);
     }
 
     /** An operand was added to what the copy has of a key: if that is not known to be sound, the base may be among what was lost. */

@@ -33,6 +33,9 @@ final class TreeSalvage implements AutoCloseable {
 
         /** A key whose value, or an operand of it, cannot be read. */
         void lose(byte[] key, StoreException why);
+
+        /** Whether the copy has something of a key. */
+        boolean holds(byte[] key);
     }
 
     private final DamagedTree tree;
@@ -59,7 +62,7 @@ final class TreeSalvage implements AutoCloseable {
         for (Branch branch : tree.branches()) {
             entriesTotal += branch.entries();
             BranchSalvage source = new BranchSalvage(
-                    branch, (gap, why) -> lost.accept(gap + ": entries of branch " + branch.id() + ": " + why));
+                    branch, (gap, why) -> lose(gap, branch, why));
             sources.put(branch.id(), source);
             advance(source);
         }
@@ -74,10 +77,18 @@ final class TreeSalvage implements AutoCloseable {
             for (BranchSalvage source : atKey.values()) {
                 skip(source, key);
             }
-            if (state != State.SOUND || mayLack(key)) {
+            if (state != State.SOUND && tree.hasLost(key)) {
+                suspects.setForgotten(state);
+            } else if (state != State.SOUND || mayLack(key)) {
                 suspects.set(key, state);
             }
             progress.at("entries read", entriesDone, entriesTotal);
+        }
+    }
+
+    private void lose(BranchSalvage.Gap gap, Branch branch, String why) {
+        if (tree.counts(gap)) {
+            lost.accept(gap + ": entries of branch " + branch.id() + ": " + why);
         }
     }
 
@@ -124,10 +135,12 @@ final class TreeSalvage implements AutoCloseable {
     private Found read(byte[] key) {
         List<byte[]> newestFirst = new ArrayList<>();
         boolean isSuspect = false;
+        boolean hasOwnOperands = false;
         for (Visible visible : tree.visible(key)) {
             if (!visible.span().contains(key)) {
                 continue;
             }
+            hasOwnOperands |= !visible.isOlder() && !newestFirst.isEmpty();
             if (visible.isLost()) {
                 isSuspect = true;
                 continue;
@@ -144,7 +157,10 @@ final class TreeSalvage implements AutoCloseable {
                     return new Found(
                             source.kind() == Entries.PUT ? source.value() : null, newestFirst.reversed(), isSuspect);
                 }
-                newestFirst.add(source.value());
+                // Those of the older tree may be the same, before they moved on.
+                if (!visible.isOlder() || !hasOwnOperands) {
+                    newestFirst.add(source.value());
+                }
                 entriesDone++;
                 source.next();
                 isSuspect |= source.isInGap(key);
@@ -166,6 +182,13 @@ final class TreeSalvage implements AutoCloseable {
             }
         }
         return false;
+    }
+
+    /** Is told of the key of a write of the log before that is added. */
+    void expect(byte[] key) {
+        if (!suspects.knows(key) && tree.hasLost(key)) {
+            suspects.recall(key, sink.holds(key) ? State.SUSPECT : State.LOST);
+        }
     }
 
     /** Takes note that a write of the log, which follows what the tree has, was added to the copy or lost. */

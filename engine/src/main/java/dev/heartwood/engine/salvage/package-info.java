@@ -11,6 +11,12 @@
  * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would
  * refuse it, every record of it that has a valid checksum, also of segments that are cut off, and whatever other files of it look like.
  *
+ * <p>For the keys of a node that cannot be read, which are all keys if it is the root, the tree of an older checkpoint stands in
+ * ({@code DamagedTree.goOnWith}): of the newest root before below which every node can be read. Above it counts what the nodes on the way to the
+ * lost one have. Operands found there are not looked for in the older tree, where they may lie too; a value below them is. The log begins after
+ * the checkpoint that the superblocks name, so all of it applies. Since extents that the older tree used may have other contents
+ * now, it is read through a cache of its own, which verifies each page as what that tree takes it for.
+ *
  * <h2>Invariants</h2>
  *
  * <ol>
@@ -19,7 +25,8 @@
  *       the report says how many losses are of it, since any key may have lost something there.
  *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
  *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost. A
- *       branch that is damaged has keys from its first to its last alone, whichever leaf it is.
+ *       branch that is damaged has keys from its first to its last alone, whichever leaf it is. What an older tree has is suspect. Such keys
+ *       are counted, and not remembered: they may be all of a store.
  *   <li>From the first file in it on, and until the copy is complete, every open, backup and salvage refuses the directory. Where the data
  *       file of the copy cannot be made, the files before it are taken away again.
  *   <li>The copy's I/O mode is the store's, or BUFFERED where the file system it goes to refuses O_DIRECT.
@@ -34,7 +41,8 @@
  *       has not restarted: what the tree holds of it already comes to the same. Else nothing of it is.
  *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was
  *       deleted and overwritten. Salvage refuses. A backup is then what helps.
- *   <li>What only a lost trunk node refers to is lost, for the same reason.
+ *   <li>What only a lost trunk node refers to, and no older checkpoint, is lost for the same reason. What was written between the older
+ *       checkpoint and the one whose node is lost is, unless the log has it.
  *   <li>A value for which the Java heap has no room is listed as lost, with its length.
  *   <li>Records of the log at the very end of a lane that were damaged look like writes that were under way.
  * </ul>

@@ -31,14 +31,19 @@ public final class RootSearch {
      * A checkpoint writes a node and everything above it anew, all under its own number, children first. So the images of the greatest
      * number hold its root: the one that no other image refers to. It counts when every node below it can be read. If not, the
      * checkpoint was never completed, or is damaged, and the one before is looked at; most of what that reached may be overwritten.
-     * A checkpoint of which some page of the trunk is damaged is not whole: where that was the root, a child would be taken for it. So
-     * would one of which no page of the root says anything any more, but that a child that does not begin with the least key is no root.
+     *
+     * A child must not be taken for a root that is not there any more. So a checkpoint of which some page of the trunk is damaged does
+     * not count; nor a node that does not begin with the least key, nor one that an image of a later checkpoint refers to. A
+     * node lower than others of its checkpoint or a later one, or beside such, counts only when there is none that is high enough:
+     * the tree may have grown since.
      *
      * Pages of an image follow each other within an extent. Where an image goes on in another extent, it does so on that one's first
      * page, and if more than one may be that page the image is not used.
      */
     /** Where a root is: its pages, and the generation that they carry. */
     public record Root(long[] pages, long generation) {}
+
+    private record Image(long firstPage, long generation) {}
 
     private record Part(long page, long generation, int length, int index) {
         boolean isFollowedBy(Part other) {
@@ -52,6 +57,8 @@ public final class RootSearch {
 
     private final Map<Long, TreeMap<Long, Part>> partsByStore = new HashMap<>();
     private TreeMap<Long, Part> parts = new TreeMap<>();
+    /** What images of the checkpoints looked at have below them. */
+    private final Set<Image> referredTo = new HashSet<>();
     /** The numbers of checkpoints that damaged pages say they are of. */
     private final Set<Long> damagedCheckpoints = new HashSet<>();
 
@@ -116,8 +123,8 @@ public final class RootSearch {
                 .orElse(0L);
     }
 
-    /** The newest root below which every node can be read; null when there is none. */
-    public Root newest(TreeStorage storage) {
+    /** The newest root below which every node can be read, of all checkpoints before one; null when there is none. */
+    public Root newest(TreeStorage storage, long before) {
         parts = partsByStore.getOrDefault(storage.storeId(), new TreeMap<>());
         TreeMap<Long, List<long[]>> images = new TreeMap<>(Comparator.reverseOrder());
         for (Part part : parts.values()) {
@@ -126,14 +133,21 @@ public final class RootSearch {
                 images.computeIfAbsent(part.generation, g -> new ArrayList<>()).add(pages);
             }
         }
+        int height = 0;
+        Root lower = null;
         for (Map.Entry<Long, List<long[]>> checkpoint : images.entrySet()) {
-            boolean isDamaged = damagedCheckpoints.contains(checkpoint.getKey());
-            Root root = isDamaged ? null : rootOf(storage, checkpoint.getValue(), checkpoint.getKey());
-            if (root != null) {
-                return root;
+            long generation = checkpoint.getKey();
+            Found found = find(storage, checkpoint.getValue(), generation);
+            height = Math.max(height, found.height);
+            if (found.root == null || generation >= before || damagedCheckpoints.contains(generation)) {
+                continue;
             }
+            if (found.rootHeight >= height) {
+                return found.root;
+            }
+            lower = lower == null ? found.root : lower;
         }
-        return null;
+        return lower;
     }
 
     /** All pages of the image that begins with a part; null when they are not there. */
@@ -168,37 +182,54 @@ public final class RootSearch {
         return found;
     }
 
-    /** Of the images of one checkpoint the one that no other refers to, if everything below it can be read. */
-    private static Root rootOf(TreeStorage storage, List<long[]> images, long generation) {
-        Set<Long> referredTo = new HashSet<>();
-        List<long[]> whole = new ArrayList<>();
+    /**
+     * What one checkpoint has.
+     *
+     * @param root the root; null when it is not known
+     * @param rootHeight levels of nodes below it
+     * @param height so many levels at least lie below the root that the checkpoint had
+     */
+    private record Found(Root root, int rootHeight, int height) {}
+
+    /** Of the images of one checkpoint the one that no other refers to, nor one of a later checkpoint, if everything below it can be read. */
+    private Found find(TreeStorage storage, List<long[]> images, long generation) {
+        List<Below> whole = new ArrayList<>();
+        int height = 0;
         for (long[] image : images) {
-            Below below = new Below(image[0]);
+            Below below = new Below(image);
             TreeWalk.walk(storage, image, generation, below);
-            referredTo.addAll(below.pages);
+            height = Math.max(height, below.height + (below.hasLeastKey ? 0 : 1));
             if (!below.isDamaged && below.hasLeastKey) {
-                whole.add(image);
+                whole.add(below);
             }
         }
-        whole.removeIf(image -> referredTo.contains(image[0]));
-        return whole.size() == 1 ? new Root(whole.getFirst(), generation) : null;
+        whole.removeIf(below -> referredTo.contains(new Image(below.image[0], generation)));
+        if (whole.size() != 1) {
+            return new Found(null, 0, height);
+        }
+        Below root = whole.getFirst();
+        return new Found(new Root(root.image, generation), root.height, height);
     }
 
-    /** Which nodes are below one, and whether they can be read. */
-    private static final class Below implements TreeWalk.Visitor {
-        private final long top;
-        private final Set<Long> pages = new HashSet<>();
+    /** Takes note of the nodes below one, and whether they can be read. */
+    private final class Below implements TreeWalk.Visitor {
+        private final long[] image;
         private boolean isDamaged;
-        /** Whether the node itself begins with the least key, as a root does. */
-        private boolean hasLeastKey;
+        /** Whether the node itself begins with the least key, as a root does; true also of one that cannot be read. */
+        private boolean hasLeastKey = true;
+        /** Levels below the node itself. */
+        private int height;
 
-        Below(long top) {
-            this.top = top;
+        Below(long[] image) {
+            this.image = image;
         }
 
         @Override
         public void node(TreeWalk.Node node) {
-            hasLeastKey |= node.depth() == 0 && node.pivots().getFirst().key().length == 0;
+            if (node.depth() == 0) {
+                hasLeastKey = node.pivots().getFirst().key().length == 0;
+                height = node.height();
+            }
         }
 
         @Override
@@ -212,8 +243,8 @@ public final class RootSearch {
 
         @Override
         public void place(long[] nodePages, long generation) {
-            if (nodePages[0] != top) {
-                pages.add(nodePages[0]);
+            if (nodePages[0] != image[0]) {
+                referredTo.add(new Image(nodePages[0], generation));
             }
         }
 

@@ -11,12 +11,14 @@ import dev.heartwood.engine.os.MemoryPool;
 /** A store that is not open, opened to be read only, with memory of its own. One thread. Closing it leaves the storage to the caller. */
 public final class OpenedStore implements AutoCloseable {
     private static final long CACHE_BYTES = 48L << 20;
+    private static final long CACHE_BYTES_BESIDE = 8L << 20;
     private static final long POOL_BYTES = 64L << 20;
 
     private final Storage files;
     private final BlockDevice device;
     private final MemoryPool pool;
     private StoreView view;
+    private StoreView beside;
 
     /**
      * Takes the lock and reads the superblocks.
@@ -83,8 +85,20 @@ public final class OpenedStore implements AutoCloseable {
         view = new StoreView(device, pool, CACHE_BYTES, copies, superblock);
     }
 
+    /**
+     * Another view, for a tree beside the one that {@link #view} shows. They may use the same extents for different things, and who
+     * finds a page in a cache believes that it was verified as what he takes it for. Given once; closed with the store.
+     */
+    public StoreView viewBeside() {
+        beside = new StoreView(device, pool, CACHE_BYTES_BESIDE, view.copies(), view.newest());
+        return beside;
+    }
+
     @Override
     public void close() {
+        if (beside != null) {
+            beside.close();
+        }
         if (view != null) {
             view.close();
         }

@@ -8,6 +8,7 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import java.util.concurrent.CountDownLatch;
 
 /** A cache over a {@link MemoryDevice}, with pages whose contents follow from their number and generation. */
 final class CacheFixture implements AutoCloseable {
@@ -102,5 +103,14 @@ final class CacheFixture implements AutoCloseable {
         assertEquals(0, pool.allocated());
         pool.close();
         device.close();
+    }
+
+    /** Waits whatever happens. */
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 }

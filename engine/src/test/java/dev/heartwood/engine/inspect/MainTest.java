@@ -167,6 +167,30 @@ class MainTest {
         assertEquals(Main.CANNOT_OPEN, Outcome.of("verify", other.resolve("letter.txt").toString()).code());
     }
 
+    /** A backup left its lock there, and a salvage said that the directory was no store. */
+    @Test
+    void aDirectoryOfOtherThingsIsNoTargetAndLeftAsItIs() throws IOException {
+        Path other = Files.createDirectory(base.resolve("other-target"));
+        Files.writeString(other.resolve("letter.txt"), "not a store");
+        for (String command : new String[] {"backup", "salvage"}) {
+            Outcome outcome = Outcome.of(command, sound.toString(), other.toString());
+            assertEquals(Main.CANNOT_OPEN, outcome.code(), outcome.toString());
+            assertTrue(outcome.err().startsWith("cannot write a copy to " + other + ": it is not empty"), outcome.toString());
+            assertFalse(Files.exists(other.resolve("LOCK")), command);
+        }
+        assertEquals(Main.CANNOT_OPEN, Outcome.of("salvage", sound.toString(), other.resolve("letter.txt").toString()).code());
+    }
+
+    /** It was said to be open, in the very process that said so. */
+    @Test
+    void aStoreIsNotCopiedToItself() {
+        for (String command : new String[] {"backup", "salvage"}) {
+            Outcome outcome = Outcome.of(command, sound.toString(), sound.resolve("..").resolve("sound").toString());
+            assertEquals(Main.CANNOT_OPEN, outcome.code(), outcome.toString());
+            assertTrue(outcome.err().contains("to itself"), outcome.toString());
+        }
+    }
+
     @Test
     void aBackupIsAStoreAndTheSecondCopiesLess() {
         Path from = base.resolve("original");

@@ -1,5 +1,6 @@
 package dev.heartwood.bench.process;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.workload.Phase;
@@ -92,7 +93,8 @@ public final class EngineProcess {
 
     /** Tells the driver; what is not a plain refusal leaves its stack for people to read. */
     private void report(Throwable failure) {
-        if (failure instanceof IllegalStateException && failure.getCause() == null) {
+        boolean isRefusal = failure instanceof IllegalStateException || failure instanceof InsufficientMemoryException;
+        if (isRefusal && failure.getCause() == null) {
             say("error " + failure.getMessage().replace('\n', ' '));
             return;
         }

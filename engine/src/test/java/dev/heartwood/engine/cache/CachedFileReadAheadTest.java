@@ -1,0 +1,201 @@
+package dev.heartwood.engine.cache;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.StoreIoException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.page.PageLayout;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What is read before it is asked for, and past the pages that are asked for often. */
+class CachedFileReadAheadTest {
+    private static final int FRAMES = 128;
+    private static final int PAGES = 4096;
+    private static final long GENERATION = 3;
+
+    private CacheFixture fixture;
+    private CachedFile file;
+    private MemoryDevice device;
+
+    @BeforeEach
+    void open() {
+        fixture = new CacheFixture(FRAMES, PAGES);
+        file = fixture.file;
+        device = fixture.device;
+        fixture.format(0, PAGES, GENERATION);
+    }
+
+    @AfterEach
+    void close() {
+        fixture.close();
+    }
+
+    @Test
+    void prefetchedPagesArriveWithFewReads() {
+        fixture.read(70, GENERATION);
+        file.prefetch(64, 32, CacheFixture.TYPE, GENERATION);
+        for (int page = 64; page < 96; page++) {
+            fixture.read(page, GENERATION);
+        }
+        assertEquals(3, device.reads.get());
+        assertEquals(31, fixture.cache.stats().prefetches());
+        assertEquals(1, fixture.cache.stats().loads());
+    }
+
+    @Test
+    void aDamagedPageInAPrefetchIsReportedToItsReaderOnly() {
+        device.flip(70, 9_000);
+        file.prefetch(64, 32, CacheFixture.TYPE, GENERATION);
+        fixture.read(69, GENERATION);
+        fixture.read(71, GENERATION);
+        assertThrows(CorruptionException.class, () -> fixture.read(70, GENERATION));
+        device.failingRead.set(1);
+        file.prefetch(128, 32, CacheFixture.TYPE, GENERATION);
+        fixture.read(130, GENERATION);
+    }
+
+    @Test
+    void prefetchesThatNobodyWaitsForGiveTheirFramesBack() {
+        for (int extent = 0; extent < 8; extent++) {
+            file.prefetch(extent * 32L, 32, CacheFixture.TYPE, GENERATION);
+        }
+        for (int page = 2000; page < 2000 + 4 * FRAMES; page++) {
+            fixture.read(page, GENERATION);
+        }
+        file.prefetch(3000, 32, CacheFixture.TYPE, GENERATION);
+        file.discard(2990, 64);
+        assertFalse(fixture.isCached(3001));
+    }
+
+    @Test
+    void aScanDoesNotFlushTheHotPages() {
+        int hot = FRAMES / 2;
+        for (int round = 0; round < 2; round++) {
+            for (int page = 0; page < hot; page++) {
+                fixture.read(page, GENERATION);
+            }
+        }
+        for (int extent = 4; extent < PAGES / 32; extent++) {
+            file.prefetch(extent * 32L, 32, CacheFixture.TYPE, GENERATION);
+            for (int page = extent * 32; page < extent * 32 + 32; page++) {
+                file.unlockShared(file.lockShared(page, CacheFixture.TYPE, GENERATION));
+            }
+        }
+        int kept = 0;
+        for (int page = 0; page < hot; page++) {
+            kept += fixture.isCached(page) ? 1 : 0;
+        }
+        assertEquals(hot, kept);
+    }
+
+    @Test
+    void mergeOutputDoesNotFlushTheHotPages() {
+        int hot = FRAMES / 4;
+        for (int page = 0; page < hot; page++) {
+            fixture.read(page, GENERATION);
+        }
+        for (int extent = 4; extent < PAGES / 32; extent++) {
+            fixture.insertDirty(extent * 32L, 32, GENERATION + 1);
+            fixture.cache.writeBackSome();
+        }
+        int kept = 0;
+        for (int page = 0; page < hot; page++) {
+            kept += fixture.isCached(page) ? 1 : 0;
+        }
+        assertEquals(hot, kept);
+    }
+
+    @Test
+    void anExtentIsReadAroundItsDirtyPages() {
+        device.flip(70, 9_000);
+        file.discard(70, 2);
+        fixture.insertDirty(70, 2, GENERATION);
+        fixture.read(66, GENERATION);
+        int before = device.reads.get();
+        long buffer = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
+        file.readExtent(64, 32, buffer, CacheFixture.TYPE, GENERATION);
+        assertEquals(2, device.reads.get() - before);
+        for (int i = 0; i < 32; i++) {
+            CacheFixture.check(buffer + ((long) i << PageLayout.PAGE_SHIFT), 64 + i, GENERATION);
+        }
+        assertFalse(fixture.isCached(80));
+        file.discard(70, 2);
+        assertThrows(
+                CorruptionException.class, () -> file.readExtent(64, 32, buffer, CacheFixture.TYPE, GENERATION));
+        fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
+    }
+
+    @Test
+    void extentsAreReadAhead() {
+        fixture.insertDirty(72, 4, GENERATION);
+        long[] buffers = new long[8];
+        int[] requests = new int[8];
+        try (ExtentReader reader = new ExtentReader(file, 4)) {
+            for (int i = 0; i < 8; i++) {
+                buffers[i] = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
+                requests[i] = reader.begin(64 + 32L * i, 32, buffers[i], CacheFixture.TYPE, GENERATION);
+            }
+            assertEquals(8, reader.pending());
+            for (int i = 0; i < 8; i++) {
+                reader.finish(requests[i]);
+                CacheFixture.check(buffers[i] + PageLayout.PAGE_BYTES, 65 + 32L * i, GENERATION);
+                CacheFixture.check(buffers[i] + 9 * PageLayout.PAGE_BYTES, 73 + 32L * i, GENERATION);
+            }
+            device.failingRead.set(1);
+            int failing = reader.begin(640, 32, buffers[0], CacheFixture.TYPE, GENERATION);
+            assertThrows(StoreIoException.class, () -> reader.finish(failing));
+            device.flip(642, 8_000);
+            int damaged = reader.begin(640, 32, buffers[0], CacheFixture.TYPE, GENERATION);
+            assertThrows(CorruptionException.class, () -> reader.finish(damaged));
+            assertEquals(0, reader.pending());
+        }
+        abandonExtents(buffers);
+        for (long buffer : buffers) {
+            fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
+        }
+    }
+
+    /** What nobody wants any more does not write to its buffer afterwards, whether it is abandoned by itself or the reader is closed. */
+    private void abandonExtents(long[] buffers) {
+        try (ExtentReader reader = new ExtentReader(file, 4)) {
+            device.failingRead.set(1);
+            reader.abandon(reader.begin(64, 32, buffers[0], CacheFixture.TYPE, GENERATION));
+            assertEquals(0, reader.pending());
+            int last = reader.begin(64, 32, buffers[0], CacheFixture.TYPE, GENERATION);
+            reader.close();
+            reader.abandon(last);
+            assertEquals(0, reader.pending());
+        }
+    }
+
+    /** Writers wait with their slots for what a merge gives them: it waited for one of these when it copied its next pages. */
+    @Test
+    void pagesAreCopiedForMergesHoweverManyOperationsWait() {
+        try (CacheFixture fixture = new CacheFixture(64, 64)) {
+            fixture.format(0, 4, 7);
+            fixture.read(1, 7);
+            int[] slots = new int[Epochs.SLOTS];
+            for (int i = 0; i < slots.length; i++) {
+                slots[i] = fixture.epochs.enterSuspended();
+            }
+            long buffer = fixture.pool.allocate(PageLayout.EXTENT_BYTES);
+            long stamp = fixture.epochs.advance();
+            assertEquals(ReadPlan.of(0b1101, 0), fixture.file.copyCached(0, 4, buffer));
+            int brief = fixture.epochs.enterBriefly();
+            assertTrue(fixture.epochs.passed(stamp));
+            assertFalse(fixture.epochs.passed(fixture.epochs.advance()), "it is not overlooked");
+            fixture.epochs.exit(brief);
+            for (int slot : slots) {
+                fixture.epochs.exit(slot);
+            }
+            assertFalse(fixture.epochs.isOccupied());
+            fixture.pool.free(buffer, PageLayout.EXTENT_BYTES);
+        }
+    }
+}

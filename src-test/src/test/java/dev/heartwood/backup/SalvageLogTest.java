@@ -1,0 +1,157 @@
+package dev.heartwood.backup;
+
+import static dev.heartwood.backup.BackupFixture.STORE;
+import static dev.heartwood.backup.BackupFixture.TARGET;
+import static dev.heartwood.backup.SalvageFixture.behead;
+import static dev.heartwood.backup.SalvageFixture.indexOf;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.SimulatedMachine;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What salvage gets out of logs. */
+class SalvageLogTest {
+    private final List<String> lost = new ArrayList<>();
+
+    private SalvageReport salvage(SimulatedMachine machine) {
+        return SalvageFixture.salvage(machine, lost);
+    }
+
+    @Test
+    void theLogOfAKilledStoreIsCopiedToo() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = new SimulatedMachine(2);
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        BackupFixture.write(store, model, new SplittableRandom(2), 800);
+        try (WriteBatch batch = store.newBatch()) {
+            batch.put("batch".getBytes(), new byte[3]);
+            batch.delete("key1".getBytes());
+            store.write(batch);
+        }
+        model.put("batch".getBytes(), new byte[3]);
+        model.remove("key1".getBytes());
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        SalvageReport report = salvage(killed);
+        assertEquals(List.of(), lost);
+        assertTrue(report.logEntries() > 0, report.toString());
+        BackupFixture.requireContents(killed, TARGET, model, "salvaged");
+    }
+
+    @Test
+    void recordsBehindDamageInTheLogAreCopied() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        int count = 400;
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        for (int i = 0; i < count; i++) {
+            store.put(("key" + i).getBytes(), ("value" + i).getBytes());
+        }
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        int cases = 0;
+        for (String name : killed.files(STORE)) {
+            byte[] contents = killed.contents(STORE, name);
+            int at = indexOf(contents, "value200".getBytes());
+            if (name.startsWith("log-") && at >= 0) {
+                cases++;
+                killed.flip(STORE, name, at, 1);
+            }
+        }
+        assertEquals(1, cases);
+        assertThrows(CorruptionException.class, () -> BackupFixture.openExisting(killed, STORE));
+        SalvageReport report = salvage(killed);
+        assertEquals(count - 1, report.logEntries());
+        assertTrue(lost.size() == 2 && lost.get(1).contains("bytes at offset"), lost.toString());
+        assertEquals(2, report.logLosses());
+        try (KeyValueStore copy = BackupFixture.openExisting(killed, TARGET)) {
+            for (int i = 0; i < count; i++) {
+                byte[] expected = i == 200 ? null : ("value" + i).getBytes();
+                assertArrayEquals(expected, copy.get(("key" + i).getBytes()));
+            }
+        }
+    }
+
+    /** Those of other files of the log than the first were not even looked for, nor what is left of that one. */
+    @Test
+    void recordsBesideACutOffSegmentAreCopied() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        int count = 400;
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        for (int i = 0; i < count; i++) {
+            store.put(("key" + i).getBytes(), ("value" + "-".repeat(100)).getBytes());
+        }
+        SimulatedMachine start = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        Map<String, Integer> holding = new TreeMap<>();
+        for (String name : start.files(STORE)) {
+            int records = (int) java.util.stream.IntStream.range(0, count)
+                    .filter(i -> indexOf(start.contents(STORE, name), ("key" + i + "value").getBytes()) >= 0)
+                    .count();
+            if (records > 0) {
+                holding.put(name, records);
+            }
+        }
+        assertTrue(holding.size() > 1, holding.toString());
+        for (String name : holding.keySet()) {
+            byte[] contents = start.contents(STORE, name);
+            for (int left : new int[] {100, 12_000, 4096 * 3}) {
+                SimulatedMachine cut = start.crash(CrashKind.KILL, new SplittableRandom(left));
+                cut.place(STORE, name, Arrays.copyOf(contents, left));
+                lost.clear();
+                SalvageReport report = salvage(cut);
+                assertTrue(lost.getFirst().contains(name), lost.toString());
+                assertTrue(report.logEntries() >= count - holding.get(name) + (left > 10_000 ? 20 : 0), name + " " + left + " " + report);
+                BackupFixture.openExisting(cut, TARGET).close();
+            }
+        }
+    }
+
+    /** While the system runs it can be told which part of the log counts; after a restart it cannot. */
+    @ParameterizedTest
+    @EnumSource(CrashKind.class)
+    void withoutSuperblocksTheLogIsAppliedIfItsEndIsKnown(CrashKind kind) {
+        int applied = 0;
+        int notApplied = 0;
+        for (int seed = 1; seed <= 8; seed++) {
+            NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            SplittableRandom random = new SplittableRandom(seed);
+            KeyValueStore store = BackupFixture.open(machine, STORE);
+            BackupFixture.write(store, model, random, 400 * seed);
+            store.settle();
+            store.checkpoint();
+            NavigableMap<byte[], byte[]> checkpoint = BackupFixture.newMap();
+            checkpoint.putAll(model);
+            BackupFixture.write(store, model, random, 20);
+            SimulatedMachine crashed = machine.crash(kind, new SplittableRandom(seed));
+            store.close();
+            behead(crashed);
+            lost.clear();
+            SalvageReport report = salvage(crashed);
+            boolean isLogLost = lost.stream().anyMatch(line -> line.contains("log: "));
+            assertTrue(!isLogLost || report.logEntries() == 0, report + " " + lost);
+            BackupFixture.requireContents(crashed, TARGET, isLogLost ? checkpoint : model, "seed " + seed);
+            applied += isLogLost ? 0 : 1;
+            notApplied += isLogLost ? 1 : 0;
+        }
+        assertEquals(kind == CrashKind.KILL ? 8 : 0, applied);
+        assertEquals(kind == CrashKind.KILL ? 0 : 8, notApplied);
+    }
+}

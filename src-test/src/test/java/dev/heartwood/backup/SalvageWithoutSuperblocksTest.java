@@ -1,0 +1,217 @@
+package dev.heartwood.backup;
+
+import static dev.heartwood.backup.BackupFixture.DATA;
+import static dev.heartwood.backup.BackupFixture.PAGE_BYTES;
+import static dev.heartwood.backup.BackupFixture.STORE;
+import static dev.heartwood.backup.BackupFixture.TARGET;
+import static dev.heartwood.backup.SalvageFixture.behead;
+import static dev.heartwood.backup.SalvageFixture.files;
+import static dev.heartwood.backup.SalvageFixture.generation;
+import static dev.heartwood.backup.SalvageFixture.pages;
+import static dev.heartwood.backup.SalvageFixture.store;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.CorruptionException;
+import dev.heartwood.Environment;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.verify.OpenedStore;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
+import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OperationKind;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.TailMergeOperator;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** What salvage gets out of stores neither of whose superblocks can be read. */
+class SalvageWithoutSuperblocksTest {
+    private final List<String> lost = new ArrayList<>();
+
+    private SalvageReport salvage(SimulatedMachine machine) {
+        return SalvageFixture.salvage(machine, lost);
+    }
+
+    /** The mark of the session tells the store's number; without it the pages do. */
+    private static void forgetSession(SimulatedMachine machine, int how) {
+        switch (how) {
+            case 0 -> machine.remove(STORE, "session");
+            case 1 -> machine.flip(STORE, "session", 9, 1);
+            default -> {}
+        }
+    }
+
+    @Test
+    void withoutSuperblocksTheNewestRootIsFound() {
+        for (int seed = 1; seed <= 6; seed++) {
+            NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            SplittableRandom random = new SplittableRandom(seed);
+            for (int session = 0; session < 3; session++) {
+                try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                    BackupFixture.write(store, model, random, seed * 700);
+                }
+            }
+            behead(machine);
+            forgetSession(machine, seed % 3);
+            Map<String, Integer> before = files(machine);
+            lost.clear();
+            SalvageReport report = salvage(machine);
+            assertEquals(before, files(machine));
+            assertTrue(lost.getFirst().contains("both superblocks") && lost.getFirst().contains("checkpoint"), lost.toString());
+            assertTrue(lost.size() == 1 || lost.size() == 2 && lost.get(1).contains("log"), lost.toString());
+            assertEquals(lost.size(), report.losses());
+            BackupFixture.requireContents(machine, TARGET, model, "seed " + seed);
+        }
+    }
+
+    /** It was the failure of the device, which the command took for a store that cannot be opened. */
+    @Test
+    void aDeviceOfWhichNothingCanBeReadIsDamaged() {
+        SimulatedMachine machine = store(BackupFixture.newMap(), 8);
+        machine.faults().fail(OperationKind.READ, 1, Errno.EIO, Duration.FOR_GOOD);
+        CorruptionException damage = assertThrows(CorruptionException.class, () -> salvage(machine));
+        assertEquals(PageType.SUPERBLOCK.name(), damage.pageType());
+        assertTrue(damage.getMessage().contains("EIO"), damage.getMessage());
+    }
+
+    /** An extent that cannot be read as a whole is read page by page. */
+    @Test
+    void theSearchGoesOnPastWhatCannotBeRead() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 7);
+        behead(start);
+        int extents = start.contents(STORE, DATA).length / (32 * PAGE_BYTES);
+        // The first two reads are of the superblocks.
+        for (int nth = 1; nth < 3 + extents; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            machine.faults().fail(OperationKind.READ, nth, Errno.EIO, Duration.ONCE);
+            lost.clear();
+            salvage(machine);
+            assertEquals(1, machine.faults().injected());
+            BackupFixture.requireContents(machine, TARGET, model, "with read " + nth + " failing");
+        }
+    }
+
+    /** Checkpoints that overwrite next to nothing leave the roots of those before readable. */
+    @Test
+    void olderRootsAreNotPreferred() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        int checkpoints = 12;
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            for (int i = 0; i < checkpoints; i++) {
+                store.put("key".getBytes(), new byte[] {(byte) i});
+                store.checkpoint();
+            }
+        }
+        behead(machine);
+        SimulatedMachine copy = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        salvage(machine);
+        try (KeyValueStore found = BackupFixture.openExisting(machine, TARGET)) {
+            assertArrayEquals(new byte[] {(byte) (checkpoints - 1)}, found.get("key".getBytes()));
+        }
+        // That there was something to be preferred: without the newest roots, of which merges may have left several, it is an older one.
+        for (String name : copy.files(STORE)) {
+            if (name.startsWith("log-")) {
+                copy.remove(STORE, name);
+            }
+        }
+        byte[] bytes = copy.contents(STORE, DATA);
+        List<Long> newestFirst = new ArrayList<>(pages(copy, PageType.TRUNK));
+        newestFirst.sort(Comparator.comparingLong((Long page) -> generation(bytes, page)).reversed());
+        byte last = (byte) (checkpoints - 1);
+        byte preferred = last;
+        for (int i = 0; i < newestFirst.size() && preferred == last; i++) {
+            copy.flip(STORE, DATA, newestFirst.get(i) * PAGE_BYTES + 1000, 1);
+            SimulatedMachine attempt = copy.crash(CrashKind.KILL, new SplittableRandom(i));
+            salvage(attempt);
+            try (KeyValueStore found = BackupFixture.openExisting(attempt, TARGET)) {
+                byte[] value = found.get("key".getBytes());
+                preferred = value == null ? last : value[0];
+            }
+        }
+        assertTrue(preferred < last, "no older root was there");
+    }
+
+    /** The only node of a checkpoint that was left was taken for the root, and all else was missing without a word. */
+    @Test
+    void aChildOfADamagedRootIsNotTakenForIt() {
+        SimulatedMachine start = new SimulatedMachine(3);
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            for (int i = 0; i < 9000; i++) {
+                store.put("key%05d".formatted(i).getBytes(), new byte[200]);
+            }
+            store.settle();
+        }
+        byte[] bytes = start.contents(STORE, DATA);
+        long root;
+        try (Storage storage = start.storage(STORE);
+                OpenedStore store = new OpenedStore(storage)) {
+            root = store.newest().rootPages()[0];
+        }
+        long number = pages(start, PageType.TRUNK).stream().filter(page -> page != root).mapToLong(page -> generation(bytes, page)).max().orElseThrow();
+        int children = 0;
+        for (long left : pages(start, PageType.TRUNK)) {
+            if (left != root && generation(bytes, left) == number) {
+                children++;
+                byte[] changed = bytes.clone();
+                for (long page : pages(start, PageType.TRUNK)) {
+                    if (page != left && generation(bytes, page) >= number) {
+                        changed[(int) page * PAGE_BYTES + 1000] ^= 1;
+                    }
+                }
+                SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(left));
+                machine.place(STORE, DATA, changed);
+                behead(machine);
+                lost.clear();
+                try {
+                    salvage(machine);
+                } catch (CorruptionException noOtherRoot) {
+                    continue;
+                }
+                assertTrue(!lost.getFirst().contains("of checkpoint " + number), lost.toString());
+            }
+        }
+        assertTrue(children > 1, children + " children");
+    }
+
+    /** Which operator they are for stood in the superblocks. */
+    @Test
+    void withoutSuperblocksOperandsAreListedAsLost() {
+        StoreOptions options =
+                BackupFixture.options().toBuilder().mergeOperator(new TailMergeOperator()).build();
+        SimulatedMachine machine = new SimulatedMachine(5);
+        int count = 100;
+        try (Environment environment = EngineAccess.open(OptionMatrix.environment(options), machine);
+                KeyValueStore store = environment.open(STORE, options)) {
+            for (int i = 0; i < count; i++) {
+                store.put(("value" + i).getBytes(), new byte[] {1});
+                store.merge(("operand" + i).getBytes(), new byte[] {2});
+            }
+        }
+        behead(machine);
+        salvage(machine);
+        assertTrue(lost.stream().filter(line -> line.contains("operands")).count() >= count, lost.toString());
+        try (KeyValueStore copy = BackupFixture.openExisting(machine, TARGET)) {
+            assertEquals(count, History.contents(copy).size());
+            for (int i = 0; i < count; i++) {
+                assertArrayEquals(new byte[] {1}, copy.get(("value" + i).getBytes()));
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package dev.heartwood.input;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What {@code bin/heartwood} says by itself, before it builds or starts anything. */
+class LauncherTest {
+    private record Ended(int code, String said) {}
+
+    private static Ended run(String arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Path.of("..", "bin", "heartwood").toString()));
+        command.addAll(List.of(arguments.split(" ")));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Ended(process.waitFor(), said);
+    }
+
+    /** They took it for a directory. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--help", "help", "verify --help", "inspect -h", "backup --help", "salvage --help", "ycsb --help", "ycsb load -h"})
+    void whoAsksForHelpGetsIt(String arguments) throws IOException, InterruptedException {
+        Ended ended = run(arguments);
+        assertEquals(0, ended.code(), ended.said());
+        assertTrue(ended.said().startsWith("Usage: heartwood COMMAND"), ended.said());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"mend", "verify", "verify a b", "backup a", "salvage", "verify no-such-directory", "backup no-such-directory b", "ycsb", "ycsb walk", "ycsb load -P no-such-file", "ycsb load -p nothing", "ycsb load -threads many"})
+    void wrongArgumentsAreRefused(String arguments) throws IOException, InterruptedException {
+        Ended ended = run(arguments);
+        assertEquals(2, ended.code(), ended.said());
+        assertTrue(ended.said().startsWith("heartwood: ") && ended.said().lines().count() == 1, ended.said());
+    }
+
+    /** The client did nothing, and all was well. */
+    @Test
+    void noThreadsAreRefused() throws IOException, InterruptedException {
+        for (String number : new String[] {"0", "99999999999999999999"}) {
+            Ended ended = run("ycsb load -threads " + number);
+            assertEquals(2, ended.code(), ended.said());
+            assertEquals("heartwood: ycsb: -threads takes a number from 1 on, not '" + number + "' (try 'heartwood help')", ended.said().strip());
+        }
+    }
+}
