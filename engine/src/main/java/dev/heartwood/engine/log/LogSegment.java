@@ -15,7 +15,7 @@ final class LogSegment {
      * file              -                     -                     this segment's monitor
      * synced            -                     -                     this segment's monitor
      * released          -                     -                     this segment's monitor
-     * finished          -                     -                     the log's structure lock
+     * finished          -                     -                     the lock of LogStructure
      */
     private static final VarHandle END;
 

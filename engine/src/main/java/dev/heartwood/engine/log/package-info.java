@@ -23,6 +23,22 @@
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk
  * is drawn in {@link dev.heartwood.engine.log.LogLayout}.
  *
+ * <h2>The rooms</h2>
+ *
+ * {@link dev.heartwood.engine.log.WriteAheadLog} has the doors and the log's life. Each of its rooms says at its top who may touch what:
+ *
+ * <ul>
+ *   <li>{@link dev.heartwood.engine.log.LaneAppends}: room for a record, its LSN, its bytes. A lane ({@link
+ *       dev.heartwood.engine.log.LogLane}) is its owner's; nothing else is shared but the counter.
+ *   <li>{@link dev.heartwood.engine.log.SegmentStarts}: a lane's next {@link dev.heartwood.engine.log.LogSegment}, from the {@link
+ *       dev.heartwood.engine.log.SegmentPool}, published and claimed.
+ *   <li>{@link dev.heartwood.engine.log.LogStructure}: which segments are live, unsynced, written; what rotation and release change.
+ *   <li>{@link dev.heartwood.engine.log.LogSync}: what makes records durable, led by {@link dev.heartwood.engine.log.GroupCommit}, and what
+ *       has to be before a release ({@link dev.heartwood.engine.log.LossStatement}).
+ * </ul>
+ *
+ * Calls go down that list and never up: appends have segments begun, which change the structure; syncs read it.
+ *
  * <h2>Invariants</h2>
  *
  * <ol>
@@ -58,9 +74,9 @@
  *
  * <h2>Shared fields</h2>
  *
- * <p>They are listed in {@link dev.heartwood.engine.log.WriteAheadLog}, {@link dev.heartwood.engine.log.LogLane}, {@link
- * dev.heartwood.engine.log.LogSegment} and {@link dev.heartwood.engine.log.GroupCommit}. Lock order: the log's structure lock,
- * then a segment's or the pool's monitor.
+ * <p>They are listed at the top of each room, of {@link dev.heartwood.engine.log.LogLane}, {@link dev.heartwood.engine.log.LogSegment} and
+ * {@link dev.heartwood.engine.log.GroupCommit}. Lock order: the lock of the log's structure, then a segment's monitor, the pool's or that of the
+ * claims; those are leaves. Nobody maps, syncs, unmaps or deletes a file under the first.
  *
  * <h2>Differences from the paper</h2>
  *
