@@ -43,11 +43,27 @@ final class LogStructure {
         this.options = options;
     }
 
-    /** Takes over what earlier lives left; before anything else. */
-    void recover(List<LogSegment> segments, boolean areDurable, long lastGeneration, long lastGenerationLogged) {
-        live.addAll(segments);
-        if (!areDurable) {
-            unsynced.addAll(segments);
+    /** Takes over a segment that an earlier life left; before anything else. */
+    void recover(LogSegment segment) {
+        structure.lock();
+        try {
+            live.add(segment);
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** Says whether what was taken over is durable, and where the generations stand; before the first one begins. */
+    void beginLife(boolean areDurable, long lastGeneration, long lastGenerationLogged) {
+        if (areDurable) {
+            finished().forEach(LogSegment::beDurable);
+        } else {
+            structure.lock();
+            try {
+                unsynced.addAll(live);
+            } finally {
+                structure.unlock();
+            }
         }
         lastNumber = lastGeneration;
         lastLogged = lastGenerationLogged;
@@ -131,14 +147,21 @@ final class LogStructure {
         }
     }
 
-    /** A sync has covered segments: those that are finished need no other. */
-    void dropSynced() {
+    /** A sync has covered segments: takes out of the unsynced ones those that are finished, which need no other. */
+    List<LogSegment> removeSynced() {
+        List<LogSegment> removed = new ArrayList<>();
         structure.lock();
         try {
-            unsynced.removeIf(segment -> segment.finished && segment.isSynced());
+            for (LogSegment segment : unsynced) {
+                if (segment.finished && segment.isSynced()) {
+                    removed.add(segment);
+                }
+            }
+            unsynced.removeAll(removed);
         } finally {
             structure.unlock();
         }
+        return removed;
     }
 
     /** Takes out the segments of this generation and older ones. */
@@ -161,6 +184,22 @@ final class LogStructure {
             structure.unlock();
         }
         return removed;
+    }
+
+    /** The segments that no lane writes any more and that no sync has covered yet, in the order in which they began. */
+    List<LogSegment> finishedUnsynced() {
+        List<LogSegment> finished = new ArrayList<>();
+        structure.lock();
+        try {
+            for (LogSegment segment : unsynced) {
+                if (segment.finished && !segment.isSynced()) {
+                    finished.add(segment);
+                }
+            }
+        } finally {
+            structure.unlock();
+        }
+        return finished;
     }
 
     /** The segments that no lane writes any more. */

@@ -1,7 +1,8 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.NoSpaceException;
-import dev.heartwood.engine.device.Storage;
+import java.util.List;
+import java.util.function.IntSupplier;
 
 /** Makes what was appended durable: what the leader of a group commit does, and what has to be durable before segments are let go of. */
 final class LogSync {
@@ -12,25 +13,27 @@ final class LogSync {
      *
      * The order: entries of files, segments, claims that they are durable. A claim must not be durable before what it claims.
      *
-     * One thread syncs at a time, who leads the group commit; beside it, who releases may sync the first segment of the life.
+     * One thread syncs all, who leads the group commit. Beside it, who releases may sync the first segment of the life, and the background the
+     * oldest of too many. A sync that fails is final, whoever tried it: what it did not write may be gone, and nobody is told again.
+     *
+     * Shared field   read       written     guarded by
+     * openMax        volatile   volatile    -
      */
-    private final Storage storage;
     private final LogStructure structure;
     private final LaneAppends appends;
     private final SegmentPool pool;
     private final LaneClaims claims;
     private final LossStatement statement;
     private final GroupCommit commit;
+    private volatile IntSupplier openMax = () -> Integer.MAX_VALUE;
 
     LogSync(
-            Storage storage,
             LogStructure structure,
             LaneAppends appends,
             SegmentPool pool,
             LaneClaims claims,
             LossStatement statement,
             GroupCommit commit) {
-        this.storage = storage;
         this.structure = structure;
         this.appends = appends;
         this.pool = pool;
@@ -57,11 +60,13 @@ final class LogSync {
         LogSegment[] segments = structure.unsynced();
         pool.syncDirectory();
         for (LogSegment segment : segments) {
-            segment.sync(storage);
+            segment.sync();
             claims.durable(segment.lane, segment.generation, segment.index);
         }
         claims.sync();
-        structure.dropSynced();
+        for (LogSegment segment : structure.removeSynced()) {
+            segment.close();
+        }
         return target;
     }
 
@@ -75,13 +80,30 @@ final class LogSync {
         }
         try {
             pool.syncDirectory();
-            statement.sync(storage);
+            statement.sync();
             return true;
-        } catch (SyncNotTriedException e) {
-            return false;
         } catch (Throwable e) {
             commit.fail(e);
             throw e;
+        }
+    }
+
+    /** Sets how many finished segments may be open to be synced. */
+    void limitOpen(IntSupplier max) {
+        openMax = max;
+    }
+
+    /** Syncs and closes the oldest finished segments that no sync has covered, if there are more than may be open. In the background. */
+    void syncOldest() {
+        List<LogSegment> finished = structure.finishedUnsynced();
+        int excess = finished.size() - openMax.getAsInt();
+        for (int i = 0; i < excess; i++) {
+            try {
+                finished.get(i).syncAndClose();
+            } catch (Throwable e) {
+                commit.fail(e);
+                throw e;
+            }
         }
     }
 

@@ -1,7 +1,5 @@
 package dev.heartwood.engine.log;
 
-import dev.heartwood.engine.device.Storage;
-
 /**
  * What the recovery at the start of a life accepted as lost or cut off has to be known to later ones: the header of the life's first
  * segment says so. Thread-safe.
@@ -44,8 +42,8 @@ final class LossStatement {
     }
 
     /** Makes it durable; it is not owed any more. */
-    void sync(Storage storage) {
-        segment.sync(storage);
+    void sync() {
+        segment.sync();
         isDurable = true;
     }
 }

@@ -2,8 +2,8 @@ package dev.heartwood.engine.log;
 
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.device.Storage;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -63,7 +63,7 @@ public final class WriteAheadLog implements AutoCloseable {
         this.structure = new LogStructure(lanes, options);
         this.starts = new SegmentStarts(storeId, options, lanes, structure, pool, claims, statement, memory, commit);
         this.appends = new LaneAppends(lanes, starts, memory, commit);
-        this.sync = new LogSync(storage, structure, appends, pool, claims, statement, commit);
+        this.sync = new LogSync(structure, appends, pool, claims, statement, commit);
     }
 
     private long syncAll() {
@@ -93,8 +93,25 @@ public final class WriteAheadLog implements AutoCloseable {
     public static WriteAheadLog open(
             Storage storage, long storeId, int lanes, LogOptions options, long checkpointGeneration) {
         WriteAheadLog log = new WriteAheadLog(storage, storeId, lanes, options, checkpointGeneration);
-        log.survey.run();
-        return log;
+        try {
+            log.openFound();
+            log.survey.run();
+            return log;
+        } catch (Throwable e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    /** Before anything of them is read: what was read then is in the files, or the next sync fails. */
+    private void openFound() {
+        for (LoggedGeneration logged : scan.generations()) {
+            for (List<LogScan.Segment> lane : logged.lanes()) {
+                for (LogScan.Segment segment : lane) {
+                    structure.recover(LogSegment.recovered(segment, storage));
+                }
+            }
+        }
     }
 
     /**
@@ -124,15 +141,7 @@ public final class WriteAheadLog implements AutoCloseable {
             LogGeneration logged = part.generation().header();
             lastLogged = logged.firstLsn() < first ? logged.number() : lastLogged;
         }
-        List<LogSegment> found = new ArrayList<>();
-        for (LoggedGeneration logged : scan.generations()) {
-            for (List<LogScan.Segment> lane : logged.lanes()) {
-                for (LogScan.Segment segment : lane) {
-                    found.add(LogSegment.recovered(segment));
-                }
-            }
-        }
-        structure.recover(found, commit.durable() >= first - 1, scan.lastGeneration(), lastLogged);
+        structure.beginLife(commit.durable() >= first - 1, scan.lastGeneration(), lastLogged);
     }
 
     /**
@@ -201,8 +210,7 @@ public final class WriteAheadLog implements AutoCloseable {
      * Returns once everything that was appended before this call is durable. Concurrent callers share the work.
      *
      * @throws dev.heartwood.NoSpaceException when there was no space to state what recovery accepted as lost; nothing is wrong yet
-     * @throws dev.heartwood.StoreException the failure, to the caller that met it; final but for a segment that could not be opened again,
-     *     as for want of descriptors: see {@link #isFailed}
+     * @throws dev.heartwood.StoreException the failure, to the caller that met it; it is final
      * @throws dev.heartwood.PreviousFailureException to all others
      */
     public void sync() {
@@ -231,7 +239,8 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Does in the background what appends would otherwise wait for: makes the next segments ready, and unmaps finished ones.
+     * Does in the background what appends would otherwise wait for: makes the next segments ready, and gives back the memory of finished
+     * ones. Those are open until a sync has covered them; of more than may be open the oldest are synced.
      * Called by a worker whenever the hook given to {@link #whenSpareIsWanted} has run; at most one thread at a time gains.
      * Closing waits for it.
      */
@@ -240,9 +249,10 @@ public final class WriteAheadLog implements AutoCloseable {
             return;
         }
         for (LogSegment segment : structure.finished()) {
-            segment.unmap();
+            segment.rest();
         }
         starts.prepareSpares();
+        sync.syncOldest();
     }
 
     /** Sets what to run when a segment was begun or half of it is used: something quick that gets {@link #prepareSpare} called soon. */
@@ -256,6 +266,14 @@ public final class WriteAheadLog implements AutoCloseable {
      */
     public void limitMemory(LongSupplier bytesMax) {
         memory.limit(bytesMax);
+    }
+
+    /**
+     * Sets how many segments that are full may be open until a sync covers them, each of which takes a mapping without memory, for the sake of
+     * other logs; asked whenever there is another.
+     */
+    public void limitOpen(IntSupplier segmentsMax) {
+        sync.limitOpen(segmentsMax);
     }
 
     /** The bytes of the segments being written, and of those that are ready to follow, that are in memory. */
@@ -283,6 +301,11 @@ public final class WriteAheadLog implements AutoCloseable {
         return commit.isFailed();
     }
 
+    /** Whether it is this that ended writing. */
+    public boolean isFailure(Throwable e) {
+        return commit.isFailure(e);
+    }
+
     /**
      * Makes everything durable, unless a sync failed before, and says so in the log, so that later damage is not mistaken for
      * a loss of power. Nobody appends beside or after this call. Idempotent.
@@ -296,7 +319,7 @@ public final class WriteAheadLog implements AutoCloseable {
         } finally {
             try {
                 for (LogSegment segment : structure.close()) {
-                    segment.unmap();
+                    segment.close();
                 }
                 claims.close();
             } finally {

@@ -16,8 +16,11 @@
  * slides ahead of the appends, and less of the one that is ready. Half way through a segment the next is made ready in the background, at
  * once when segments are as large as they get or the generation before filled half of one. Used files are kept for as much as the last
  * checkpoint let go of, which is what will be written until the next, and given back when the store settles or closes.
- * Finished segments are unmapped, so that a load that never syncs keeps few of them mapped; a sync opens again what it needs, and where
- * that is refused it has failed without having been tried, which is not final.
+ *
+ * <p>The operating system may write a segment back by itself and fail, and forgets that once nobody has the file open. So a finished segment
+ * gives back its memory but is mapped until a sync has covered it or a checkpoint lets go of it, and those that an earlier life left are from
+ * before they are read. A load that never syncs has as many mapped as it writes between two checkpoints; of more than it may have the oldest
+ * are synced in the background. So a sync opens nothing.
  *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk
@@ -50,6 +53,8 @@
  *   <li>A file is used again only when a durable checkpoint holds what was in it, and at its own length.
  *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
  *       a checkpoint. So a missing LSN that anything calls durable is damage.
+ *   <li>What a sync calls durable it has synced through a mapping that was there before the first store, or before recovery read it. A sync
+ *       that fails is final, also in the background.
  *   <li>Nothing is called durable by a life before everything it recovered from earlier lives is.
  *   <li>A segment is claimed outside of itself ({@link dev.heartwood.engine.log.LaneClaims}) before anything is appended to it, and
  *       claimed to be durable before a sync returns. So a file that is missing or emptied is damage, also the last of a lane.

@@ -2,9 +2,6 @@ package dev.heartwood.engine.log;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,7 +9,6 @@ import dev.heartwood.ClosedException;
 import dev.heartwood.FormatTooNewException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
-import dev.heartwood.StoreIoException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Crc32c;
@@ -401,72 +397,6 @@ class WriteAheadLogTest {
         tester.append(log, 0, operation);
         all.add(operation);
         assertEquals(all, replay(storage.kill(), 0, new ReplaySummary[1]));
-    }
-
-    /** Nothing is called durable by it, and nothing is in doubt. */
-    @Test
-    void aSegmentThatCannotBeOpenedToBeSyncedIsNoFailure() {
-        log.rotate(1);
-        List<Operation> all = new ArrayList<>();
-        for (int i = 0; i < 100; i++) {
-            Operation operation = put(1000);
-            tester.append(log, i & 1, operation);
-            all.add(operation);
-        }
-        log.prepareSpare();
-        StoreIoException refusal = new StoreIoException(24, "EMFILE", "open", "a segment", -1);
-        storage.reopeningRefusal = refusal;
-        assertSame(refusal, assertThrows(StoreIoException.class, log::sync));
-        assertFalse(log.isFailed());
-        Operation after = put(10);
-        tester.append(log, 0, after);
-        all.add(after);
-        for (int seed = 0; seed < 50; seed++) {
-            CrashStorage left = storage.losePower(new Random(seed));
-            List<Operation> replayed = replay(left, 0, new ReplaySummary[1]);
-            assertEquals(all.subList(0, replayed.size()), replayed);
-            left.discard();
-        }
-        log.sync();
-        CrashStorage left = storage.losePower(new Random(1));
-        assertEquals(all, replay(left, 0, new ReplaySummary[1]));
-        left.discard();
-    }
-
-    /** What says that the log ended there has to be durable first. */
-    @Test
-    void nothingIsReleasedWhileTheFirstSegmentOfALifeCannotBeOpened() {
-        log.rotate(1);
-        tester.append(log, 0, put(10));
-        tester.append(log, 1, put(10));
-        log.rotate(2);
-        tester.append(log, 0, put(2, sequence++, "x".repeat(10)));
-        for (CrashStorage.File file : storage.files.values()) {
-            System.arraycopy(file.bytes(), 0, file.durable, 0, file.durable.length);
-            file.isEntryDurable = true;
-        }
-        CrashStorage cut = storage.losePower(new Random(1));
-        // All of it reached the device but for the first record.
-        Memory.putInt(cut.files.get("log-000001.seg").address + LogLayout.HEADER_BYTES, 0);
-        try (LogTester sink = new LogTester();
-                WriteAheadLog recovered = WriteAheadLog.open(cut, STORE_ID, 2, OPTIONS, 0)) {
-            assertEquals(ReplaySummary.Ending.FIRST_GAP, recovered.replay(sink).ending());
-            recovered.rotate(3);
-            recovered.rotate(4);
-            recovered.prepareSpare();
-            long segments = cut.files.size();
-            recovered.returnFreeSpace();
-            cut.reopeningRefusal = new StoreIoException(24, "EMFILE", "open", "a segment", -1);
-            recovered.release(2);
-            assertNull(cut.reopeningRefusal);
-            assertFalse(recovered.isFailed());
-            recovered.returnFreeSpace();
-            assertEquals(segments, cut.files.size());
-            recovered.release(2);
-            recovered.returnFreeSpace();
-            assertTrue(cut.files.size() < segments, cut.files.size() + " files of " + segments);
-        }
-        cut.discard();
     }
 
     @Test
