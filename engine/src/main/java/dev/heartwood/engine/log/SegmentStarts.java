@@ -113,9 +113,8 @@ final class SegmentStarts {
             statement.begun(segment);
         } catch (Throwable e) {
             commit.fail(e);
-            if (own.segment != segment) {
-                file.close();
-            }
+            // It may not be live, so that nobody else would; and nobody appends any more.
+            segment.close();
             throw e;
         }
     }

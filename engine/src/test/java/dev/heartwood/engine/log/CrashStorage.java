@@ -66,8 +66,10 @@ final class CrashStorage implements Storage {
     /** The syncs to come that succeed. */
     int syncsUntilFailure = Integer.MAX_VALUE;
 
-    /** What the next question for the address of a mapping ends in, once. */
+    /** What a question for the address of a mapping ends in, once, after so many that are answered. */
     Error addressFailure;
+
+    int addressesBeforeFailure;
 
     /** What opening an existing file ends in. */
     StoreException openingRefusal;
@@ -329,7 +331,7 @@ final class CrashStorage implements Storage {
         @Override
         public long address() {
             Error failure = addressFailure;
-            if (failure != null) {
+            if (failure != null && addressesBeforeFailure-- == 0) {
                 addressFailure = null;
                 throw failure;
             }

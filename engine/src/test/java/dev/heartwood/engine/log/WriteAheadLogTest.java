@@ -25,6 +25,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class WriteAheadLogTest {
     private static final long STORE_ID = 0x1122334455667788L;
@@ -60,10 +62,15 @@ class WriteAheadLogTest {
         }
     }
 
-    /** As for want of Java heap: another segment in the place of one that has begun would contradict it at the next start. */
-    @Test
-    void aSegmentThatBeganHalfWayEndsTheLog() {
+    /**
+     * As for want of Java heap: another segment in the place of one that has begun would contradict it at the next start. Its file is closed with
+     * the log, whether its lane has it by then or not.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void aSegmentThatBeganHalfWayEndsTheLog(int steps) {
         log.rotate(1);
+        storage.addressesBeforeFailure = steps;
         List<Operation> written = new ArrayList<>(List.of(put(100)));
         tester.append(log, 0, written.getFirst());
         storage.addressFailure = new OutOfMemoryError("no heap");
@@ -80,6 +87,15 @@ class WriteAheadLogTest {
         CrashStorage after = storage.kill();
         assertEquals(written, replay(after, 0, new ReplaySummary[1]));
         after.discard();
+    }
+
+    /** The pool has given up what it had by then. */
+    @Test
+    void aSegmentThatIsMadeWhileTheLogClosesIsClosedToo() {
+        log.rotate(1);
+        storage.beforeMapping = log::close;
+        assertThrows(ClosedException.class, () -> log.reserve(0, 10));
+        assertEquals(0, storage.openMappings);
     }
 
     @Test
