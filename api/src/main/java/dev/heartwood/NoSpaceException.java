@@ -2,8 +2,10 @@ package dev.heartwood;
 
 /**
  * The device is full, or the data file is as large as {@link StoreOptions#diskMax()} allows. Nothing of the refused write has happened;
- * reads go on. Deletes are writes and are refused as well: room is made on the device, which the store then takes without being
- * reopened, or by a larger limit at the next open.
+ * reads go on. Writes that only delete are still taken, from a reserve, and {@link KeyValueStore#discard} always is. What they make room for
+ * is there once merges have removed what was deleted, which the next write waits for, or {@link KeyValueStore#settle}; small parts of what
+ * lies in a place may have to wait for more. Room that is made on the device is taken without the store being reopened, a larger limit at
+ * the next open.
  */
 public final class NoSpaceException extends StoreException {
     /** Says what is full. */

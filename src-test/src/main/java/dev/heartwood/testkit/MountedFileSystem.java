@@ -9,6 +9,8 @@ import java.util.Optional;
 /** A small ext4 file system of its own, in an image file, mounted. That takes root; elsewhere there is none. */
 public final class MountedFileSystem implements AutoCloseable {
     private final Path path;
+    /** Where the device of this one is mounted, if that is thin. */
+    private Path thin;
 
     private MountedFileSystem(Path path) {
         this.path = path;
@@ -22,6 +24,46 @@ public final class MountedFileSystem implements AutoCloseable {
                 && runs("mkfs.ext4", "-q", "-F", "-m", "0", image.toString())
                 && runs("mount", "-o", "loop", image.toString(), path.toString());
         return mounted ? Optional.of(new MountedFileSystem(path)) : Optional.empty();
+    }
+
+    /** One whose device has no room for all of it, but what {@link #exhaust} leaves; empty where that is not allowed. */
+    public static Optional<MountedFileSystem> onThinDevice(Path parent) {
+        Path thin = directory(parent.resolve("thin"));
+        if (!runs("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", thin.toString())) {
+            return Optional.empty();
+        }
+        Path image = thin.resolve("image");
+        Path path = directory(parent.resolve("mount"));
+        // What a journal cannot write ends the file system.
+        boolean mounted = runs("truncate", "-s", "64M", image.toString())
+                && runs("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", image.toString())
+                && runs("mount", "-o", "loop", image.toString(), path.toString());
+        if (!mounted) {
+            require("umount", thin.toString());
+            return Optional.empty();
+        }
+        MountedFileSystem files = new MountedFileSystem(path);
+        files.thin = thin;
+        return Optional.of(files);
+    }
+
+    /** From now on the thin device fails to write blocks that were never written. */
+    public void exhaust() {
+        require("sync", "-f", path.toString());
+        if (runs("dd", "if=/dev/zero", "of=" + thin.resolve("ballast"), "bs=64k", "status=none")) {
+            throw new AssertionError(thin + " has room for everything");
+        }
+    }
+
+    /** Has the operating system write back what it has of all files; returns whether it could. */
+    public boolean writeBack() {
+        return runs("sync", "-f", path.toString());
+    }
+
+    /** Has the operating system forget a file, if nobody has it open. */
+    public void forget(Path file) {
+        require("dd", "if=" + file, "of=/dev/null", "iflag=nocache", "count=0", "status=none");
+        require("sh", "-c", "echo 2 > /proc/sys/vm/drop_caches");
     }
 
     private static Path directory(Path path) {
@@ -59,6 +101,9 @@ public final class MountedFileSystem implements AutoCloseable {
     @Override
     public void close() {
         require("umount", path.toString());
+        if (thin != null) {
+            require("umount", thin.toString());
+        }
     }
 
     private static void require(String... command) {

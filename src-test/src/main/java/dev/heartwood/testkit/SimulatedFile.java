@@ -4,8 +4,10 @@ import dev.heartwood.engine.device.BlockDevice;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -40,6 +42,10 @@ final class SimulatedFile {
     private final Map<Long, byte[]> current;
     private final List<UnsyncedSector> unsynced = new ArrayList<>();
     private final List<SimulatedMapping> mappings = new ArrayList<>();
+    /** Who has the file open through a mapping, with or without memory, and who of them is to be told of a failed write. */
+    private final Set<SimulatedMapping> open = new HashSet<>();
+
+    private final Set<SimulatedMapping> toBeTold = new HashSet<>();
     private long syncedSize;
     private long size;
     private int[] pageReads = new int[0];
@@ -151,6 +157,32 @@ final class SimulatedFile {
             }
         }
         unsynced.clear();
+    }
+
+    /**
+     * The operating system writes the file back by itself, and fails: as {@link #failSync}, but those are told at their next sync who have it
+     * mapped now. Nobody is told where nobody has, since the system may forget the file.
+     */
+    void failWriteBack(RandomGenerator random) {
+        capture();
+        if (!unsynced.isEmpty()) {
+            failSync(random);
+            toBeTold.addAll(open);
+        }
+    }
+
+    /** Whether a write failed that this one has not been told of. */
+    boolean tellFailedWriteBack(SimulatedMapping mapping) {
+        return toBeTold.remove(mapping);
+    }
+
+    void opened(SimulatedMapping mapping) {
+        open.add(mapping);
+    }
+
+    void closed(SimulatedMapping mapping) {
+        open.remove(mapping);
+        toBeTold.remove(mapping);
     }
 
     void mapped(SimulatedMapping mapping) {

@@ -185,6 +185,17 @@ public final class SimulatedMachine implements Function<Path, Storage> {
         });
     }
 
+    /**
+     * The operating system writes a file back by itself, and fails: of what was not synced each sector has reached the medium or never will,
+     * and who has the file mapped is told at the next sync, but nobody who maps it later.
+     */
+    public void failWriteBack(Path directory, String name) {
+        locked(() -> {
+            file(directory, name).failWriteBack(random);
+            return null;
+        });
+    }
+
     /** Swaps two pages of 4096 bytes on the medium, as misdirected writes do. */
     public void swapPages(Path directory, String name, long first, long second) {
         locked(() -> {

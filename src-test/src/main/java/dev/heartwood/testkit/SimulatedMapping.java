@@ -19,14 +19,36 @@ final class SimulatedMapping implements MappedFile {
     private final long length;
     private long windowBegin;
     private long windowEnd;
+    private boolean isAtRest;
     private boolean closed;
+
+    private SimulatedMapping(SimulatedMachine machine, SimulatedFile file, String name, long length, long address) {
+        this.machine = machine;
+        this.file = file;
+        this.name = name;
+        this.length = length;
+        this.address = address;
+        file.opened(this);
+    }
+
+    /** A mapping of a file that has nothing in memory. */
+    static SimulatedMapping atRest(SimulatedMachine machine, SimulatedFile file, String name) {
+        SimulatedMapping mapping = new SimulatedMapping(machine, file, name, lengthOf(file), 0);
+        mapping.isAtRest = true;
+        return mapping;
+    }
+
+    private static long lengthOf(SimulatedFile file) {
+        return file.size() + ALIGNMENT - 1 & -ALIGNMENT;
+    }
 
     /** A mapping of a file of which up to {@code window} bytes may be touched at first. */
     SimulatedMapping(SimulatedMachine machine, SimulatedFile file, String name, long window) {
         this.machine = machine;
         this.file = file;
         this.name = name;
-        length = file.size() + ALIGNMENT - 1 & -ALIGNMENT;
+        file.opened(this);
+        length = lengthOf(file);
         windowEnd = Math.min(window, length);
         if (length == 0) {
             address = 0;
@@ -71,6 +93,9 @@ final class SimulatedMapping implements MappedFile {
             if (closed) {
                 throw new ClosedException(name);
             }
+            if (isAtRest) {
+                throw new IllegalStateException(name + " is at rest");
+            }
             if (begin < windowBegin || end < windowEnd || begin > end || end > length || (begin | end) % ALIGNMENT != 0) {
                 throw new IllegalArgumentException("a window from " + begin + " to " + end);
             }
@@ -84,6 +109,26 @@ final class SimulatedMapping implements MappedFile {
         });
     }
 
+    /** Whoever touches it from now on touches no memory. */
+    @Override
+    public void rest() {
+        machine.locked(() -> {
+            if (!isAtRest && !closed) {
+                isAtRest = true;
+                unmap();
+            }
+            return null;
+        });
+    }
+
+    private void unmap() {
+        if (length > 0) {
+            file.unmapped(this);
+            MemoryRegions.remove(address);
+        }
+        arena.close();
+    }
+
     @Override
     public void sync(long offset, long syncLength) {
         machine.locked(() -> {
@@ -94,6 +139,9 @@ final class SimulatedMapping implements MappedFile {
             if (errno != null) {
                 file.failSync(machine.random());
                 throw errno.exception(OperationKind.SYNC_MAPPED, name, offset);
+            }
+            if (file.tellFailedWriteBack(this)) {
+                throw Errno.EIO.exception(OperationKind.SYNC_MAPPED, name, offset);
             }
             if (syncLength > 0) {
                 file.syncRange(offset, syncLength);
@@ -106,10 +154,11 @@ final class SimulatedMapping implements MappedFile {
     public void close() {
         machine.locked(() -> {
             if (!closed) {
-                file.unmapped(this);
                 closed = true;
-                MemoryRegions.remove(address);
-                arena.close();
+                file.closed(this);
+                if (!isAtRest) {
+                    unmap();
+                }
             }
             return null;
         });

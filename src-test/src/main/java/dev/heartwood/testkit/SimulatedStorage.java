@@ -134,6 +134,14 @@ public final class SimulatedStorage implements Storage {
     }
 
     @Override
+    public MappedFile openAtRest(String name) {
+        return machine.locked(() -> {
+            begin(OperationKind.MAP_EXISTING, name);
+            return SimulatedMapping.atRest(machine, existing(name), pathOf(name));
+        });
+    }
+
+    @Override
     public void delete(String name) {
         machine.locked(() -> {
             begin(OperationKind.DELETE, name);

@@ -148,30 +148,53 @@ class FailingDeviceTest {
         checkAll(machine, written);
     }
 
-    /** Other than a sync that fails, it leaves nothing in doubt. */
+    /** Full segments of the log were closed and opened again, for which there may be no descriptor. */
     @ParameterizedTest
     @EnumSource(
             value = Errno.class,
             names = {"EMFILE", "ENFILE", "ENOMEM"})
-    void aSegmentThatCannotBeOpenedToBeSyncedFailsThatSyncAlone(Errno errno) {
+    void aSyncOpensNothing(Errno errno) {
         SimulatedMachine machine = new SimulatedMachine(1);
         try (SteppedEnvironment environment = stepped(machine);
                 KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, LARGE_MEMTABLE)) {
-            int written = 0;
-            while (written < STEPS) {
-                store.put(key(written++), VALUE, Durability.BUFFERED);
-                environment.finish();
-            }
-            machine.faults().fail(OperationKind.MAP_EXISTING, 1, errno, Duration.ONCE);
-            byte[] refusedKey = key(written++);
-            StoreIoException refused =
-                    assertThrows(StoreIoException.class, () -> store.put(refusedKey, VALUE, Durability.SYNC));
-            assertEquals(errno.name(), refused.errnoName());
-            checkAll(machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)), 0);
-            store.put(key(written++), VALUE, Durability.SYNC);
-            checkAll(machine.crash(CrashKind.KILL, new SplittableRandom(1)), written);
+            int written = fillSegments(environment, store);
+            machine.faults().fail(OperationKind.MAP_EXISTING, 1, errno, Duration.FOR_GOOD);
+            store.sync();
+            machine.faults().heal();
             checkAll(machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)), written);
         }
+    }
+
+    /**
+     * The operating system could not write full segments of the log back, and nobody asked until a sync. They were closed by then, and it knew
+     * nothing of it.
+     */
+    @Test
+    void aSyncIsToldThatTheLogCouldNotBeWrittenBack() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        try (SteppedEnvironment environment = stepped(machine);
+                KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, LARGE_MEMTABLE)) {
+            byte[] refusedKey = key(fillSegments(environment, store));
+            machine.failWriteBack(SimulatedStoreHost.DIRECTORY, machine.files(SimulatedStoreHost.DIRECTORY).stream()
+                    .filter(name -> name.endsWith(".seg"))
+                    .findFirst()
+                    .orElseThrow());
+            assertThrows(StoreIoException.class, () -> store.put(refusedKey, VALUE, Durability.SYNC));
+            assertThrows(PreviousFailureException.class, () -> store.put(refusedKey, VALUE));
+            checkAll(machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)), 0);
+        } catch (StoreException closing) {
+            assertInstanceOf(PreviousFailureException.class, closing);
+        }
+    }
+
+    /** Writes what takes several segments of the log, of which nothing is synced; returns the number of keys. */
+    private static int fillSegments(SteppedEnvironment environment, KeyValueStore store) {
+        int written = 0;
+        while (written < STEPS) {
+            store.put(key(written++), VALUE, Durability.BUFFERED);
+            environment.finish();
+        }
+        return written;
     }
 
     private static SteppedEnvironment stepped(SimulatedMachine machine) {

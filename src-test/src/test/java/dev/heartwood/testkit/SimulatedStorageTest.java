@@ -21,9 +21,11 @@ import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +166,39 @@ class SimulatedStorageTest {
         MappedFile again = storage.openMappedExisting("log");
         assertEquals(6, Memory.getByte(again.address() + PAGE));
         again.close();
+    }
+
+    /** As the kernel does it, at the worst. */
+    @Test
+    void whoHasAFileMappedIsToldOnceThatItCouldNotBeWrittenBack() {
+        MappedFile log = storage.openMapped("log", 4 * PAGE);
+        storage.syncDirectory();
+        MappedFile resting = storage.openAtRest("log");
+        Memory.fill(log.address(), 4 * PAGE, 5);
+        machine.failWriteBack(DIRECTORY, "log");
+        MappedFile later = storage.openAtRest("log");
+        later.sync(0, 4 * PAGE);
+        assertThrows(StoreIoException.class, () -> resting.sync(0, PAGE));
+        resting.sync(0, 4 * PAGE);
+        assertThrows(StoreIoException.class, () -> log.sync(0, PAGE));
+        byte[] left = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)).contents(DIRECTORY, "log");
+        assertTrue(Arrays.stream(sectors(left)).anyMatch(sector -> sector == 0), "all was written");
+        // What is stored anew is written anew.
+        Memory.fill(log.address(), 4 * PAGE, 6);
+        log.rest();
+        log.sync(0, 4 * PAGE);
+        left = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(1)).contents(DIRECTORY, "log");
+        assertTrue(Arrays.stream(sectors(left)).allMatch(sector -> sector == 6));
+        List.of(log, resting, later).forEach(MappedFile::close);
+        machine.failWriteBack(DIRECTORY, "log");
+        MappedFile unknowing = storage.openMappedExisting("log");
+        unknowing.sync(0, 4 * PAGE);
+        unknowing.close();
+    }
+
+    /** The first byte of each sector. */
+    private static int[] sectors(byte[] contents) {
+        return IntStream.range(0, contents.length / 512).map(i -> contents[512 * i]).toArray();
     }
 
     @Test

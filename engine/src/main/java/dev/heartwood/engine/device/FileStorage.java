@@ -165,6 +165,11 @@ public final class FileStorage implements Storage {
     }
 
     @Override
+    public MappedFile openAtRest(String name) {
+        return MappedSegment.openAtRest(directory, name, access);
+    }
+
+    @Override
     public void delete(String name) {
         directory.delete(name);
     }

@@ -27,6 +27,8 @@ final class MappedSegment implements MappedFile {
     private long windowBegin;
 
     private long windowEnd;
+    /** Nothing may be touched, and nothing is known as memory. */
+    private boolean isAtRest;
 
     private MappedSegment(String name, long address, long length, long window) {
         this.name = name;
@@ -64,17 +66,35 @@ final class MappedSegment implements MappedFile {
         String path = directory.pathOf(name);
         int descriptor = directory.open(name, access.openFlag);
         try {
-            FileStatus status = FileStatus.of(descriptor);
-            if (status.errno() != 0) {
-                throw Failures.of(-status.errno(), "statx", path, -1);
-            }
-            long length = status.size() + PAGE_BYTES - 1 & -PAGE_BYTES;
+            long length = lengthOf(descriptor, path);
             return length == 0
                     ? new MappedSegment(path, 0, 0, 0)
                     : map(descriptor, length, length, access, NativeMemory.MADV_POPULATE_READ, path);
         } finally {
             FileCalls.close(descriptor);
         }
+    }
+
+    /** See {@link Storage#openAtRest}. */
+    static MappedSegment openAtRest(Directory directory, String name, FileAccess access) {
+        String path = directory.pathOf(name);
+        int descriptor = directory.open(name, access.openFlag);
+        try {
+            long length = lengthOf(descriptor, path);
+            MappedSegment file = new MappedSegment(path, length == 0 ? 0 : map(descriptor, length, access, path), length, 0);
+            file.isAtRest = true;
+            return file;
+        } finally {
+            FileCalls.close(descriptor);
+        }
+    }
+
+    private static long lengthOf(int descriptor, String path) {
+        FileStatus status = FileStatus.of(descriptor);
+        if (status.errno() != 0) {
+            throw Failures.of(-status.errno(), "statx", path, -1);
+        }
+        return status.size() + PAGE_BYTES - 1 & -PAGE_BYTES;
     }
 
     private static void resize(int descriptor, long length, String path) {
@@ -97,10 +117,7 @@ final class MappedSegment implements MappedFile {
 
     private static MappedSegment map(
             int descriptor, long length, long window, FileAccess access, int populate, String path) {
-        long address = NativeMemory.map(length, access.protection, NativeMemory.MAP_SHARED, descriptor, 0);
-        if (address < 0) {
-            throw Failures.of(address, "mmap", path, -1);
-        }
+        long address = map(descriptor, length, access, path);
         MemoryRegions.add(address, window);
         try {
             populate(address, window, populate, path);
@@ -110,6 +127,14 @@ final class MappedSegment implements MappedFile {
             NativeMemory.unmap(address, length);
             throw e;
         }
+    }
+
+    private static long map(int descriptor, long length, FileAccess access, String path) {
+        long address = NativeMemory.map(length, access.protection, NativeMemory.MAP_SHARED, descriptor, 0);
+        if (address < 0) {
+            throw Failures.of(address, "mmap", path, -1);
+        }
+        return address;
     }
 
     private static void populate(long address, long length, int advice, String path) {
@@ -162,6 +187,9 @@ final class MappedSegment implements MappedFile {
         if (closed.get()) {
             throw new ClosedException(name);
         }
+        if (isAtRest) {
+            throw new IllegalStateException(name + " is at rest");
+        }
         MemoryRegions.move(address + windowBegin, address + windowBegin, end - windowBegin);
         try {
             populate(address + windowEnd, end - windowEnd, NativeMemory.MADV_POPULATE_WRITE, name);
@@ -176,6 +204,17 @@ final class MappedSegment implements MappedFile {
         }
         windowBegin = begin;
         windowEnd = end;
+    }
+
+    @Override
+    public void rest() {
+        if (!isAtRest && !closed.get() && length > 0) {
+            isAtRest = true;
+            MemoryRegions.remove(address + windowBegin);
+            // As in slide: what cannot be let go of stays memory that nobody uses.
+            NativeMemory.advise(address + windowBegin, windowEnd - windowBegin, NativeMemory.MADV_DONTNEED);
+            windowBegin = windowEnd;
+        }
     }
 
     @Override
@@ -200,7 +239,9 @@ final class MappedSegment implements MappedFile {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true) && length > 0) {
-            MemoryRegions.remove(address + windowBegin);
+            if (!isAtRest) {
+                MemoryRegions.remove(address + windowBegin);
+            }
             NativeMemory.unmap(address, length);
         }
     }

@@ -59,6 +59,9 @@ public interface Storage extends AutoCloseable {
     /** Maps an existing file as it is, to read a log back; a file shorter than its header is the caller's to judge. */
     MappedFile openMappedExisting(String name);
 
+    /** Opens an existing file to be synced: mapped as it is, but at rest, see {@link MappedFile#rest}; nothing of it is read. */
+    MappedFile openAtRest(String name);
+
     /** Removes a file. */
     void delete(String name);
 

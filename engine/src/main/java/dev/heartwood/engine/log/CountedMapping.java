@@ -48,6 +48,12 @@ final class CountedMapping implements MappedFile {
     }
 
     @Override
+    public void rest() {
+        file.rest();
+        count(0);
+    }
+
+    @Override
     public void sync(long offset, long length) {
         file.sync(offset, length);
     }

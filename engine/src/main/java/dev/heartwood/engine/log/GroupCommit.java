@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Lets callers that need the log durable share syncs: one leads and syncs for all whose appends came before, the others wait.
- * A failed sync is final, one that was not tried is not. Thread-safe, with platform and virtual threads.
+ * A failed sync is final. Thread-safe, with platform and virtual threads.
  */
 final class GroupCommit {
     /*
@@ -101,9 +101,6 @@ final class GroupCommit {
             throwFailure();
             gather();
             durable = syncCounted();
-        } catch (SyncNotTriedException e) {
-            // Whoever is woken leads, and tries again.
-            throw e.refusal();
         } catch (Throwable e) {
             fail(e);
             throw e;
@@ -200,6 +197,11 @@ final class GroupCommit {
     /** Whether a failure is latched. */
     boolean isFailed() {
         return failure.get() != null;
+    }
+
+    /** Whether this is the failure that is latched. */
+    boolean isFailure(Throwable e) {
+        return failure.get() == e;
     }
 
     /** Throws when a failure is latched. */

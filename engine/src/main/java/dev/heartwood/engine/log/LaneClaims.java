@@ -34,9 +34,6 @@ import java.util.List;
 final class LaneClaims implements AutoCloseable {
     static final String FILE = "log-lanes";
 
-    /** Claims nothing. */
-    static final LaneClaims NONE = new LaneClaims(null, 0);
-
     private static final int BOOT = 8;
     private static final int HEADER_CHECK = 16;
     private static final int LANES = 32;
@@ -48,32 +45,36 @@ final class LaneClaims implements AutoCloseable {
     private static final long INDEX_MAX = (1L << INDEX_BITS) - 1;
 
     private final long storeId;
-    /** Null when nothing is claimed, for want of space or after the end. */
+    private boolean isOpened;
+    /** Null when nothing is claimed: before it was opened, for want of space, or after the end. */
     private MappedFile file;
 
     private boolean isChanged;
 
-    private LaneClaims(MappedFile file, long storeId) {
-        this.file = file;
+    /** Claims nothing until it is opened. */
+    LaneClaims(long storeId) {
         this.storeId = storeId;
     }
 
     /**
      * Makes the file, or takes over that of the life before, whose claims stand until the lanes make others; after a restart of the
-     * system what {@code scan} found is claimed instead.
+     * system what {@code scan} found is claimed instead. Does nothing when called again.
      */
-    static LaneClaims open(Storage storage, long storeId, LogScan scan, int laneCount) {
+    synchronized void open(Storage storage, LogScan scan, int laneCount) {
+        if (isOpened) {
+            return;
+        }
         long before = storage.exists(FILE) ? Math.min(storage.size(FILE), BYTES_MAX) : 0;
         long length = LogLayout.align(Math.max(before, LANES + (long) LANE_BYTES * laneCount), PageLayout.PAGE_BYTES);
-        MappedFile file;
         try {
             file = storage.openMapped(FILE, length);
         } catch (NoSpaceException e) {
-            return new LaneClaims(null, storeId);
+            // The one that is there, if any, stays as it is.
+            isOpened = true;
+            return;
         }
-        LaneClaims claims = new LaneClaims(file, storeId);
-        claims.take(scan);
-        return claims;
+        isOpened = true;
+        take(scan);
     }
 
     private void take(LogScan scan) {
@@ -101,9 +102,9 @@ final class LaneClaims implements AutoCloseable {
     }
 
     /** Notes that a lane has published the header of a segment; to be called before anything is appended to it. */
-    synchronized void begun(int lane, LogGeneration generation, long index) {
+    synchronized void begun(int lane, long generation, long index) {
         if (file != null) {
-            put(lane, 0, claim(generation.number(), index));
+            put(lane, 0, claim(generation, index));
         }
     }
 

@@ -55,7 +55,7 @@ final class LogLane extends LaneFields {
     /*
      * Shared field       read       written              guarded by
      * appends            acquire    release, owner only  -
-     * segment, isUsed,   -          -                    the log's structure lock; the owner reads them without it
+     * segment, isUsed,   -          -                    the lock of LogStructure; the owner reads them without it
      * isSpareWanted,
      * index, isFitted,
      * isFilled,
@@ -78,6 +78,11 @@ final class LogLane extends LaneFields {
     }
 
     long q0, q1, q2, q3, q4, q5, q6, q7;
+
+    /** A lane whose first segment has so many bytes. */
+    LogLane(long segmentBytesFirst) {
+        segmentBytesNext = segmentBytesFirst;
+    }
 
     /** An append is under way: ordered before the LSN it draws. */
     void begin() {
@@ -216,54 +221,8 @@ final class LogLane extends LaneFields {
         segment.endRelease(end - base);
     }
 
-    static int countUsed(LogLane[] lanes) {
-        int used = 0;
-        for (LogLane lane : lanes) {
-            used += lane.isUsed ? 1 : 0;
-        }
-        return used;
-    }
-
-    /** Which segments suit lanes as the first of their next generations. */
-    static SegmentSizes sizesWanted(LogLane[] lanes, LogOptions options) {
-        long least = options.segmentBytesMax();
-        long most = options.segmentBytesMin();
-        boolean isFitted = false;
-        for (LogLane lane : lanes) {
-            least = Math.min(least, lane.isUsed ? lane.segmentBytesNext : least);
-            most = Math.max(most, lane.segmentBytesNext);
-            isFitted |= lane.isFitted;
-        }
-        return new SegmentSizes(Math.min(least, most), isFitted ? most : options.segmentBytesMax());
-    }
-
-    /** The size of segments that suits every lane that wants a spare. */
-    static long spareBytesWanted(LogLane[] lanes, long bytesMax) {
-        long bytes = 0;
-        for (LogLane lane : lanes) {
-            bytes = Math.max(bytes, lane.isSpareWanted ? lane.nextSegmentBytes(bytesMax) : 0);
-        }
-        return bytes;
-    }
-
-    static int countSparesWanted(LogLane[] lanes) {
-        int wanted = 0;
-        for (LogLane lane : lanes) {
-            wanted += lane.isSpareWanted ? 1 : 0;
-        }
-        return wanted;
-    }
-
-    /** The bytes of all records that lanes have appended. */
-    static long bytesAppended(LogLane[] lanes) {
-        long bytes = 0;
-        for (LogLane lane : lanes) {
-            bytes += lane.bytesAppended();
-        }
-        return bytes;
-    }
-
-    private long bytesAppended() {
+    /** The bytes of all records that the lane has appended. Under the structure lock. */
+    long bytesAppended() {
         return bytesFinished + (segment == null ? 0 : segment.end() - LogLayout.HEADER_BYTES);
     }
 }

@@ -1,21 +1,28 @@
 package dev.heartwood.engine.log;
 
-import dev.heartwood.StoreException;
+import dev.heartwood.ClosedException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** A segment in use: written by its lane, synced by whoever leads a group commit, released by a checkpoint. */
+/** A segment in use: written by its lane, synced by whoever leads a group commit or in the background, released by a checkpoint. */
 final class LogSegment {
     /*
      * Shared field      read                  written               guarded by
      * end               acquire               release, lane only    -
      * file              -                     -                     this segment's monitor
-     * synced            -                     -                     this segment's monitor
-     * released          -                     -                     this segment's monitor
-     * finished          -                     -                     the log's structure lock
+     * synced, released  volatile              volatile              this segment's monitor
+     * finished          -                     -                     the lock of LogStructure
+     */
+    /*
+     * Life: written by its lane, with a window of it in memory; finished; at rest, when nothing of it is in memory but the file is open;
+     * synced, and no longer open; released. A segment that an earlier life has left begins at rest.
+     *
+     * The operating system may write a segment back at any time, and fail. It says so to the next sync of everybody who has the file open by
+     * then, and may forget it when nobody has. So the file stays open from before the first store, or before recovery has read it, until a
+     * sync has covered all of it: a mapping without memory, which takes no descriptor.
      */
     private static final VarHandle END;
 
@@ -35,8 +42,8 @@ final class LogSegment {
     boolean finished;
     private long end;
     private MappedFile file;
-    private long synced;
-    private boolean released;
+    private volatile long synced;
+    private volatile boolean released;
 
     private LogSegment(LogScan.Spare place, SegmentHeader header, long end, MappedFile file) {
         this.place = place;
@@ -53,11 +60,11 @@ final class LogSegment {
         return new LogSegment(place, header, LogLayout.HEADER_BYTES, file);
     }
 
-    /** A segment of an earlier life. */
-    static LogSegment recovered(LogScan.Segment found) {
+    /** A segment of an earlier life, opened anew. */
+    static LogSegment recovered(LogScan.Segment found, Storage storage) {
         SegmentHeader header = found.header();
         LogScan.Spare place = new LogScan.Spare(found.file(), header.fileNumber(), header.segmentBytes());
-        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), null);
+        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), storage.openAtRest(found.file()));
         segment.finished = true;
         return segment;
     }
@@ -71,42 +78,51 @@ final class LogSegment {
         END.setRelease(this, offset);
     }
 
-    /**
-     * Makes what is complete durable; does nothing once released.
-     *
-     * @throws SyncNotTriedException when it is no longer mapped and cannot be opened again
-     */
-    synchronized void sync(Storage storage) {
+    /** Makes what is complete durable; does nothing once released. */
+    synchronized void sync() {
         long to = end();
         if (released || to <= synced) {
             return;
         }
         long from = synced & -PageLayout.PAGE_BYTES;
         long length = LogLayout.align(to, PageLayout.PAGE_BYTES) - from;
-        if (file != null) {
-            file.sync(from, length);
-        } else {
-            try (MappedFile reopened = reopen(storage)) {
-                reopened.sync(from, length);
-            }
+        if (file == null) {
+            throw new ClosedException("the log");
         }
+        file.sync(from, length);
         synced = to;
     }
 
-    private MappedFile reopen(Storage storage) {
-        try {
-            return storage.openMappedExisting(place.file());
-        } catch (StoreException e) {
-            throw new SyncNotTriedException(e);
-        }
+    /** Recovery has found that all of it is durable: it need not be open. */
+    synchronized void beDurable() {
+        synced = end();
+        close();
     }
 
-    synchronized boolean isSynced() {
+    /** Whether all of it is durable, or no longer needed. */
+    boolean isSynced() {
         return released || synced == end();
     }
 
-    /** Unmaps a finished segment. */
-    synchronized void unmap() {
+    /** Nobody appends to a finished segment: gives back its memory, and the mapping too if a sync has covered it. */
+    synchronized void rest() {
+        if (isSynced()) {
+            close();
+        } else if (file != null) {
+            file.rest();
+        }
+    }
+
+    /** As {@link #sync}, in the background: does nothing once the log has closed. Then it need not be open. */
+    synchronized void syncAndClose() {
+        if (file != null) {
+            sync();
+            close();
+        }
+    }
+
+    /** Closes the file of a finished segment. */
+    synchronized void close() {
         if (file != null) {
             file.close();
             file = null;
@@ -116,6 +132,6 @@ final class LogSegment {
     /** The segment's contents are no longer needed. */
     synchronized void release() {
         released = true;
-        unmap();
+        close();
     }
 }

@@ -152,9 +152,13 @@ final class SegmentPool {
         return memory.counted(storage.openMapped(spare.file(), spare.bytes(), window));
     }
 
-    /** Takes back a mapped segment that was not used. */
+    /** Takes back a mapped segment that was not used; once the pool has closed nobody will use it. */
     synchronized void giveBack(Mapped mapped) {
-        ready.add(mapped);
+        if (closed) {
+            mapped.file().close();
+        } else {
+            ready.add(mapped);
+        }
     }
 
     /**

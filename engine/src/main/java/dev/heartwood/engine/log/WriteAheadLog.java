@@ -1,17 +1,9 @@
 package dev.heartwood.engine.log;
 
-import dev.heartwood.ClosedException;
-import dev.heartwood.NoSpaceException;
-import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Clock;
-import dev.heartwood.engine.base.Entries;
-import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
-import dev.heartwood.engine.os.Memory;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -24,56 +16,31 @@ import java.util.function.LongSupplier;
  */
 public final class WriteAheadLog implements AutoCloseable {
     /*
-     * An append writes the record and then its checksum; the order does not matter, because a record counts only when the
-     * checksum, changed by a salt that no other use of the file has, holds over all other fields. An append that was cut off
-     * at any store, or whose sectors reached the device in part, fails it.
+     * The doors of the package's rooms, and the log's life. What happens to a record, in order:
      *
-     * A sync takes the LSN counter, waits for the appends under way (an append announces itself before it draws its LSN, so
-     * whoever has drawn one of the LSNs below is seen), and syncs what every lane had completed then. So an LSN is called
-     * durable only when every lower one is durable too.
+     *   reserve, append    LaneAppends; where a segment is full SegmentStarts begins the next, from the SegmentPool
+     *   sync               LogSync, for the callers that GroupCommit brings together
+     *   rotate             LogStructure: the lanes end their segments, and the next ones are of another generation
+     *   release            LogStructure lets go of segments, the SegmentPool takes their files
      *
-     * Lock order: structure, then a segment's monitor, the pool's or that of the claims. Nobody syncs or maps under the structure lock.
-     *
-     * Shared field          read       written            guarded by
-     * lsn[LSN_INDEX]        volatile   getAndIncrement    -
-     * live, unsynced        -          -                  structure
-     * claims                plain      once, by rotate    written with the lanes at rest
-     * lives, generation     plain      plain              written by replay and rotate, with the lanes at rest
-     * statement             volatile   volatile, once     -
-     * isStatementDurable    volatile   volatile, once     -
-     * closed                volatile   volatile           structure
-     * spareWanted            volatile   volatile           -
+     * Shared field         read    written                                          guarded by
+     * life, replayed       plain   by create or replay, before the first rotate     -
      */
-    private static final int LSN_INDEX = 16;
-    private static final int READY_MAX = 4;
-
     private final Storage storage;
-    private final long storeId;
-    private final LogOptions options;
     private final LogScan scan;
     private final LogSurvey survey;
+    private final int laneCount;
     private final LogMemory memory;
     private final SegmentPool pool;
+    private final LaneClaims claims;
+    private final LossStatement statement = new LossStatement();
     private final GroupCommit commit;
-    private final LogLane[] lanes;
-    private final AtomicLongArray lsn = new AtomicLongArray(2 * LSN_INDEX);
-
-    private final ReentrantLock structure = new ReentrantLock();
-    private final List<LogSegment> live = new ArrayList<>();
-    private final List<LogSegment> unsynced = new ArrayList<>();
-
-    private LaneClaims claims = LaneClaims.NONE;
+    private final LogStructure structure;
+    private final SegmentStarts starts;
+    private final LaneAppends appends;
+    private final LogSync sync;
     private LogLife life;
-    private LogGeneration generation;
-    private long previousGeneration;
     private boolean replayed;
-    /** The first segment of this life, which says what the recovery at its start accepted as lost or cut off. */
-    private volatile LogSegment statement;
-
-    private volatile boolean isStatementDurable;
-
-    private volatile boolean closed;
-    private volatile Runnable spareWanted = () -> {};
 
     private WriteAheadLog(
             Storage storage, long storeId, int laneCount, LogOptions options, long checkpointGeneration) {
@@ -81,19 +48,26 @@ public final class WriteAheadLog implements AutoCloseable {
             throw new IllegalArgumentException(laneCount + " lanes, generation " + checkpointGeneration);
         }
         this.storage = storage;
-        this.storeId = storeId;
-        this.options = options;
+        this.laneCount = laneCount;
         this.scan = new LogScan(storage, storeId, checkpointGeneration);
         scan.run();
         this.survey = new LogSurvey(storage, scan, checkpointGeneration);
         this.memory = new LogMemory(options.segmentBytesMax());
         this.pool = new SegmentPool(storage, options, memory, scan);
+        this.claims = new LaneClaims(storeId);
         this.commit = new GroupCommit(this::syncAll, Clock.SYSTEM);
-        this.lanes = new LogLane[laneCount];
+        LogLane[] lanes = new LogLane[laneCount];
         for (int i = 0; i < laneCount; i++) {
-            lanes[i] = new LogLane();
-            lanes[i].segmentBytesNext = options.segmentBytesMin();
+            lanes[i] = new LogLane(options.segmentBytesMin());
         }
+        this.structure = new LogStructure(lanes, options);
+        this.starts = new SegmentStarts(storeId, options, lanes, structure, pool, claims, statement, memory, commit);
+        this.appends = new LaneAppends(lanes, starts, memory, commit);
+        this.sync = new LogSync(structure, appends, pool, claims, statement, commit);
+    }
+
+    private long syncAll() {
+        return sync.syncAll();
     }
 
     /**
@@ -106,7 +80,7 @@ public final class WriteAheadLog implements AutoCloseable {
         if (!log.scan.generations().isEmpty()) {
             throw LogScan.damaged(log.scan.generations().getFirst().anyFile(), 0, "no log in a new store", "one");
         }
-        log.begin();
+        log.beginLife();
         return log;
     }
 
@@ -119,8 +93,25 @@ public final class WriteAheadLog implements AutoCloseable {
     public static WriteAheadLog open(
             Storage storage, long storeId, int lanes, LogOptions options, long checkpointGeneration) {
         WriteAheadLog log = new WriteAheadLog(storage, storeId, lanes, options, checkpointGeneration);
-        log.survey.run();
-        return log;
+        try {
+            log.openFound();
+            log.survey.run();
+            return log;
+        } catch (Throwable e) {
+            log.close();
+            throw e;
+        }
+    }
+
+    /** Before anything of them is read: what was read then is in the files, or the next sync fails. */
+    private void openFound() {
+        for (LoggedGeneration logged : scan.generations()) {
+            for (List<LogScan.Segment> lane : logged.lanes()) {
+                for (LogScan.Segment segment : lane) {
+                    structure.recover(LogSegment.recovered(segment, storage));
+                }
+            }
+        }
     }
 
     /**
@@ -133,31 +124,24 @@ public final class WriteAheadLog implements AutoCloseable {
         }
         LogReplay replay = new LogReplay(storage, sink);
         replay.run(survey);
-        begin();
+        beginLife();
         return replay.summary(scan, survey);
     }
 
-    private void begin() {
+    private void beginLife() {
         replayed = true;
         long first = Math.max(1, survey.nextLsn() == 0 ? scan.lsnBeyondAll() : survey.nextLsn());
-        life = new LogLife(scan.lastLife() + 1, first, survey.lost(), lanes.length, scan.bootId());
-        lsn.set(LSN_INDEX, first);
+        life = new LogLife(scan.lastLife() + 1, first, survey.lost(), laneCount, scan.bootId());
+        statement.expect(survey.lost() > 0, survey.isCut());
+        appends.startFrom(first);
         boolean isEmpty = survey.parts().isEmpty();
         commit.startFrom(isEmpty ? first - 1 : survey.durableLsn());
+        long lastLogged = 0;
         for (LogSurvey.Part part : survey.parts()) {
             LogGeneration logged = part.generation().header();
-            previousGeneration = logged.firstLsn() < first ? logged.number() : previousGeneration;
+            lastLogged = logged.firstLsn() < first ? logged.number() : lastLogged;
         }
-        for (LoggedGeneration logged : scan.generations()) {
-            for (List<LogScan.Segment> lane : logged.lanes()) {
-                for (LogScan.Segment segment : lane) {
-                    live.add(LogSegment.recovered(segment));
-                }
-            }
-        }
-        if (commit.durable() < first - 1) {
-            unsynced.addAll(live);
-        }
+        structure.beginLife(commit.durable() >= first - 1, scan.lastGeneration(), lastLogged);
     }
 
     /**
@@ -169,49 +153,14 @@ public final class WriteAheadLog implements AutoCloseable {
             storage.delete(spare.file());
         }
         scan.unreadable().clear();
-        if (claims == LaneClaims.NONE && replayed && !closed) {
-            claims = LaneClaims.open(storage, storeId, scan, lanes.length);
+        structure.throwClosed();
+        if (!replayed) {
+            throw new IllegalStateException("replay first");
         }
-        structure.lock();
-        try {
-            throwClosed();
-            if (!replayed || number <= Math.max(scan.lastGeneration(), generation == null ? 0 : generation.number())) {
-                throw new IllegalStateException("generation " + number + " is not next");
-            }
-            long first = lsn.get(LSN_INDEX);
-            if (generation != null && first > generation.firstLsn()) {
-                previousGeneration = generation.number();
-            }
-            generation = new LogGeneration(number, first, previousGeneration, life);
-            for (LogLane lane : lanes) {
-                lane.fitSegments(options);
-                lane.endSegment();
-                lane.index = 0;
-            }
-        } finally {
-            structure.unlock();
-        }
-        pool.trim(sizesWanted());
-        stateLosses();
-    }
-
-    /**
-     * What recovery found behind a gap is called durable by the next sync, though nothing may have been appended since: so it must be
-     * known by then that the gap was accepted, or a loss of power would end the log there.
-     */
-    private void stateLosses() {
-        if (isStatementOwed()) {
-            try {
-                beginSegment(lanes[0], 0, 0);
-            } catch (NoSpaceException e) {
-                // The first append tries again; until then a sync is refused, and nothing is released.
-                assert statement == null;
-            }
-        }
-    }
-
-    private boolean isStatementOwed() {
-        return statement == null && (life.lost() > 0 || survey.isCut());
+        claims.open(storage, scan, laneCount);
+        structure.beginGeneration(number, appends.nextLsn(), life);
+        pool.trim(structure.sizesWanted());
+        starts.stateLosses();
     }
 
     /** The bytes of payload of one entry for {@link #reserve}. */
@@ -229,18 +178,10 @@ public final class WriteAheadLog implements AutoCloseable {
      *
      * @throws dev.heartwood.NoSpaceException when no segment can be made; the log goes on
      * @throws dev.heartwood.PreviousFailureException when a sync failed before
-     * @throws TooLargeException when no record can be so long
+     * @throws dev.heartwood.TooLargeException when no record can be so long
      */
     public void reserve(int lane, long payloadBytes) {
-        commit.throwFailure();
-        LogLane own = lanes[lane];
-        long bytes = LogLayout.recordBytes(payloadBytes);
-        if (bytes > own.limit - own.position && !slide(own, bytes)) {
-            beginSegment(own, lane, payloadBytes);
-            if (bytes > own.limit - own.position) {
-                slide(own, bytes);
-            }
-        }
+        appends.reserve(lane, payloadBytes);
     }
 
     /**
@@ -248,44 +189,13 @@ public final class WriteAheadLog implements AutoCloseable {
      * after the other. Changes nothing.
      */
     public void prefetch(int lane, long payloadBytes) {
-        LogLane own = lanes[lane];
-        own.touched = Memory.touchLines(own.position, LogLayout.RECORD_PAYLOAD + payloadBytes);
-    }
-
-    /** Makes room for a record of {@code bytes} in the lane's segment, unless it is full. */
-    private boolean slide(LogLane own, long bytes) {
-        long position = own.position - own.base;
-        long needed = position + bytes + LogLayout.RECORD_PAYLOAD;
-        if (own.segment == null || needed > own.file.length()) {
-            return false;
-        }
-        if (own.wantSpare(needed, structure)) {
-            spareWanted.run();
-        }
-        own.slide(needed, memory.windowBytes());
-        return true;
+        appends.prefetch(lane, payloadBytes);
     }
 
     /** Appends an entry, for which there is room. */
     public void append(
             int lane, long sequence, byte kind, long key, int keyLength, long value, int valueLength) {
-        assert Entries.isKind(kind) && (kind != Entries.DELETE || valueLength == 0);
-        LogLane own = lanes[lane];
-        int length = LogLayout.RECORD_PAYLOAD + keyLength + valueLength;
-        long at = own.position;
-        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
-        own.begin();
-        try {
-            writeHeader(at, length, sequence, kind | keyLength << 8);
-            Memory.copy(key, at + LogLayout.RECORD_PAYLOAD, keyLength);
-            Memory.copy(value, at + LogLayout.RECORD_PAYLOAD + keyLength, valueLength);
-            own.complete(at, length);
-        } catch (Throwable e) {
-            commit.fail(e);
-            throw e;
-        } finally {
-            own.finish();
-        }
+        appends.append(lane, sequence, kind, key, keyLength, value, valueLength);
     }
 
     /**
@@ -293,121 +203,26 @@ public final class WriteAheadLog implements AutoCloseable {
      * take the sequence numbers from {@code sequence} to {@code sequence + count - 1}.
      */
     public void appendBatch(int lane, long sequence, int count, long payload, long payloadLength) {
-        LogLane own = lanes[lane];
-        int length = LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES + (int) payloadLength;
-        long at = own.position;
-        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
-        own.begin();
-        try {
-            writeHeader(at, length, sequence, LogLayout.KIND_BATCH);
-            Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
-            Memory.copy(payload, LogRecord.batchPayload(at), payloadLength);
-            own.complete(at, length);
-        } catch (Throwable e) {
-            commit.fail(e);
-            throw e;
-        } finally {
-            own.finish();
-        }
-    }
-
-    private void writeHeader(long at, int length, long sequence, int kindAndKeyLength) {
-        long number = lsn.getAndIncrement(LSN_INDEX);
-        long behind = number - commit.durable();
-        int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
-        LogRecord.writeHeader(at, length, number, sequence, kindAndKeyLength, unsynced);
+        appends.appendBatch(lane, sequence, count, payload, payloadLength);
     }
 
     /**
      * Returns once everything that was appended before this call is durable. Concurrent callers share the work.
      *
-     * @throws NoSpaceException when there was no space to state what recovery accepted as lost; nothing is wrong yet
-     * @throws dev.heartwood.StoreException the failure, to the caller that met it; final but for a segment that could not be opened again,
-     *     as for want of descriptors: see {@link #isFailed}
+     * @throws dev.heartwood.NoSpaceException when there was no space to state what recovery accepted as lost; nothing is wrong yet
+     * @throws dev.heartwood.StoreException the failure, to the caller that met it; it is final
      * @throws dev.heartwood.PreviousFailureException to all others
      */
     public void sync() {
-        commit.throwFailure();
-        throwClosed();
-        if (isStatementOwed()) {
-            throw new NoSpaceException("no space for a log segment after recovery");
-        }
-        commit.await(lsn.get(LSN_INDEX) - 1);
-    }
-
-    /** What the leader of a group commit does; returns the LSN up to which everything is durable then. */
-    private long syncAll() {
-        long target = lsn.get(LSN_INDEX) - 1;
-        for (LogLane lane : lanes) {
-            lane.awaitAppend();
-        }
-        commit.throwFailure();
-        LogSegment[] segments;
-        structure.lock();
-        try {
-            throwClosed();
-            segments = unsynced.toArray(new LogSegment[0]);
-        } finally {
-            structure.unlock();
-        }
-        pool.syncDirectory();
-        for (LogSegment segment : segments) {
-            segment.sync(storage);
-            claims.durable(segment.lane, segment.generation, segment.index);
-        }
-        claims.sync();
-        structure.lock();
-        try {
-            unsynced.removeIf(segment -> segment.finished && segment.isSynced());
-        } finally {
-            structure.unlock();
-        }
-        return target;
-    }
-
-    /**
-     * What recovery cut off must not come back when the gap before it is no longer there to be seen; returns false while nothing
-     * says that it was cut off.
-     */
-    private boolean makeStatementDurable() {
-        if (isStatementOwed()) {
-            return false;
-        }
-        try {
-            pool.syncDirectory();
-            statement.sync(storage);
-            isStatementDurable = true;
-            return true;
-        } catch (SyncNotTriedException e) {
-            return false;
-        } catch (Throwable e) {
-            commit.fail(e);
-            throw e;
-        }
+        sync.sync();
     }
 
     /** Segments of this generation and older ones are no longer needed: a durable checkpoint holds what they hold. */
     public void release(long upTo) {
-        if (survey.isCut() && !isStatementDurable && !makeStatementDurable()) {
+        if (!sync.prepareRelease()) {
             return;
         }
-        List<LogSegment> released = new ArrayList<>();
-        structure.lock();
-        try {
-            throwClosed();
-            if (generation != null && upTo >= generation.number()) {
-                throw new IllegalStateException("generation " + upTo + " is still written");
-            }
-            for (LogSegment segment : live) {
-                if (segment.generation <= upTo) {
-                    released.add(segment);
-                }
-            }
-            live.removeAll(released);
-            unsynced.removeAll(released);
-        } finally {
-            structure.unlock();
-        }
+        List<LogSegment> released = structure.removeUpTo(upTo);
         if (released.isEmpty()) {
             return;
         }
@@ -415,47 +230,34 @@ public final class WriteAheadLog implements AutoCloseable {
         for (LogSegment segment : released) {
             segment.release();
         }
-        pool.recycle(released.stream().map(segment -> segment.place).toList(), sizesWanted());
+        pool.recycle(released.stream().map(segment -> segment.place).toList(), structure.sizesWanted());
     }
 
     /** Deletes the files that are kept to be used again, but for one. */
     public void returnFreeSpace() {
-        pool.returnSpace(sizesWanted());
+        pool.returnSpace(structure.sizesWanted());
     }
 
     /**
-     * Does in the background what appends would otherwise wait for: makes the next segments ready, and unmaps finished ones.
+     * Does in the background what appends would otherwise wait for: makes the next segments ready, and gives back the memory of finished
+     * ones. Those are open until a sync has covered them; of more than may be open the oldest are synced.
      * Called by a worker whenever the hook given to {@link #whenSpareIsWanted} has run; at most one thread at a time gains.
      * Closing waits for it.
      */
     public void prepareSpare() {
-        List<LogSegment> finished = new ArrayList<>();
-        int wanted;
-        long bytes;
-        structure.lock();
-        try {
-            if (closed || commit.isFailed()) {
-                return;
-            }
-            for (LogSegment segment : live) {
-                if (segment.finished) {
-                    finished.add(segment);
-                }
-            }
-            wanted = LogLane.countSparesWanted(lanes);
-            bytes = LogLane.spareBytesWanted(lanes, options.segmentBytesMax());
-        } finally {
-            structure.unlock();
+        if (structure.isClosed() || commit.isFailed()) {
+            return;
         }
-        for (LogSegment segment : finished) {
-            segment.unmap();
+        for (LogSegment segment : structure.finished()) {
+            segment.rest();
         }
-        pool.prepare(Math.min(wanted, READY_MAX), bytes);
+        starts.prepareSpares();
+        sync.syncOldest();
     }
 
     /** Sets what to run when a segment was begun or half of it is used: something quick that gets {@link #prepareSpare} called soon. */
     public void whenSpareIsWanted(Runnable hook) {
-        spareWanted = hook;
+        starts.whenSpareIsWanted(hook);
     }
 
     /**
@@ -466,6 +268,14 @@ public final class WriteAheadLog implements AutoCloseable {
         memory.limit(bytesMax);
     }
 
+    /**
+     * Sets how many segments that are full may be open until a sync covers them, each of which takes a mapping without memory, for the sake of
+     * other logs; asked whenever there is another.
+     */
+    public void limitOpen(IntSupplier segmentsMax) {
+        sync.limitOpen(segmentsMax);
+    }
+
     /** The bytes of the segments being written, and of those that are ready to follow, that are in memory. */
     public long bytesInMemory() {
         return memory.bytesHeld();
@@ -473,26 +283,12 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /** The bytes of all records appended since the log was opened. */
     public long bytesAppended() {
-        structure.lock();
-        try {
-            return LogLane.bytesAppended(lanes);
-        } finally {
-            structure.unlock();
-        }
+        return structure.bytesAppended();
     }
 
     /** The bytes that the log's files take on the device. */
     public long bytesOnDevice() {
-        long bytes = pool.bytes();
-        structure.lock();
-        try {
-            for (LogSegment segment : live) {
-                bytes += segment.place.bytes();
-            }
-        } finally {
-            structure.unlock();
-        }
-        return bytes;
+        return pool.bytes() + structure.bytesLive();
     }
 
     /** The failure that ended writing, if any, is thrown as {@link dev.heartwood.PreviousFailureException}. */
@@ -505,80 +301,9 @@ public final class WriteAheadLog implements AutoCloseable {
         return commit.isFailed();
     }
 
-    private void beginSegment(LogLane own, int lane, long payloadBytes) {
-        throwClosed();
-        if (generation == null) {
-            throw new IllegalStateException("rotate first");
-        }
-        if (payloadBytes > LogLayout.PAYLOAD_BYTES_MAX) {
-            throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
-        }
-        long bytesNext = own.nextSegmentBytes(options.segmentBytesMax());
-        long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
-        SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
-        SegmentHeader header;
-        LogSegment segment;
-        try {
-            header = own.nextHeader(storeId, generation, lane, mapped, commit.durable());
-            segment = LogSegment.begin(mapped.place(), header, mapped.file());
-        } catch (Throwable e) {
-            pool.giveBack(mapped);
-            throw e;
-        }
-        structure.lock();
-        try {
-            if (closed) {
-                pool.giveBack(mapped);
-                throwClosed();
-            }
-            put(own, segment, header, mapped.file());
-        } finally {
-            structure.unlock();
-        }
-        spareWanted.run();
-    }
-
-    /**
-     * Makes a segment the lane's. From the first byte of its header on recovery may count it, so nothing is logged any more if that
-     * fails half way, as for want of Java heap: another segment in its place would contradict it. Under the structure lock.
-     */
-    private void put(LogLane own, LogSegment segment, SegmentHeader header, MappedFile file) {
-        try {
-            header.publish(file.address(), storeId);
-            claims.begun(segment.lane, generation, segment.index);
-            own.endSegment();
-            own.startIn(segment, file);
-            own.isSpareWanted = own.isFilled || file.length() >= options.segmentBytesMax();
-            own.limitToWindow();
-            if (!own.isUsed) {
-                own.isUsed = true;
-                memory.lanesUsed(LogLane.countUsed(lanes));
-            }
-            live.add(segment);
-            unsynced.add(segment);
-            statement = statement == null ? segment : statement;
-        } catch (Throwable e) {
-            commit.fail(e);
-            if (own.segment != segment) {
-                file.close();
-            }
-            throw e;
-        }
-    }
-
-    private SegmentSizes sizesWanted() {
-        structure.lock();
-        try {
-            return LogLane.sizesWanted(lanes, options);
-        } finally {
-            structure.unlock();
-        }
-    }
-
-    private void throwClosed() {
-        if (closed) {
-            throw new ClosedException("the log");
-        }
+    /** Whether it is this that ended writing. */
+    public boolean isFailure(Throwable e) {
+        return commit.isFailure(e);
     }
 
     /**
@@ -588,47 +313,18 @@ public final class WriteAheadLog implements AutoCloseable {
     @Override
     public void close() {
         try {
-            if (!closed && generation != null && !commit.isFailed()) {
-                commit.await(lsn.get(LSN_INDEX) - 1);
-                markDurable();
+            if (!structure.isClosed() && structure.hasGeneration() && !commit.isFailed()) {
+                sync.syncAndMark();
             }
         } finally {
             try {
-                unmapAll();
+                for (LogSegment segment : structure.close()) {
+                    segment.close();
+                }
+                claims.close();
             } finally {
                 pool.close();
             }
-        }
-    }
-
-    private void markDurable() {
-        for (LogLane own : lanes) {
-            if (own.segment != null && own.segment.end() > LogLayout.HEADER_BYTES) {
-                own.begin();
-                try {
-                    writeHeader(own.position, LogLayout.RECORD_PAYLOAD, 0, LogLayout.KIND_MARK);
-                    own.complete(own.position, LogLayout.RECORD_PAYLOAD);
-                } finally {
-                    own.finish();
-                }
-            }
-        }
-        commit.await(lsn.get(LSN_INDEX) - 1);
-    }
-
-    private void unmapAll() {
-        structure.lock();
-        try {
-            closed = true;
-            for (LogLane lane : lanes) {
-                lane.endSegment();
-            }
-            for (LogSegment segment : live) {
-                segment.unmap();
-            }
-            claims.close();
-        } finally {
-            structure.unlock();
         }
     }
 }

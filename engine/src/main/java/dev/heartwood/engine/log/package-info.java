@@ -16,12 +16,31 @@
  * slides ahead of the appends, and less of the one that is ready. Half way through a segment the next is made ready in the background, at
  * once when segments are as large as they get or the generation before filled half of one. Used files are kept for as much as the last
  * checkpoint let go of, which is what will be written until the next, and given back when the store settles or closes.
- * Finished segments are unmapped, so that a load that never syncs keeps few of them mapped; a sync opens again what it needs, and where
- * that is refused it has failed without having been tried, which is not final.
+ *
+ * <p>The operating system may write a segment back by itself and fail, and forgets that once nobody has the file open. So a finished segment
+ * gives back its memory but is mapped until a sync has covered it or a checkpoint lets go of it, and those that an earlier life left are from
+ * before they are read. A load that never syncs has as many mapped as it writes between two checkpoints; of more than it may have the oldest
+ * are synced in the background. So a sync opens nothing.
  *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk
  * is drawn in {@link dev.heartwood.engine.log.LogLayout}.
+ *
+ * <h2>The rooms</h2>
+ *
+ * {@link dev.heartwood.engine.log.WriteAheadLog} has the doors and the log's life. Each of its rooms says at its top who may touch what:
+ *
+ * <ul>
+ *   <li>{@link dev.heartwood.engine.log.LaneAppends}: room for a record, its LSN, its bytes. A lane ({@link
+ *       dev.heartwood.engine.log.LogLane}) is its owner's; nothing else is shared but the counter.
+ *   <li>{@link dev.heartwood.engine.log.SegmentStarts}: a lane's next {@link dev.heartwood.engine.log.LogSegment}, from the {@link
+ *       dev.heartwood.engine.log.SegmentPool}, published and claimed.
+ *   <li>{@link dev.heartwood.engine.log.LogStructure}: which segments are live, unsynced, written; what rotation and release change.
+ *   <li>{@link dev.heartwood.engine.log.LogSync}: what makes records durable, led by {@link dev.heartwood.engine.log.GroupCommit}, and what
+ *       has to be before a release ({@link dev.heartwood.engine.log.LossStatement}).
+ * </ul>
+ *
+ * Calls go down that list and never up: appends have segments begun, which change the structure; syncs read it.
  *
  * <h2>Invariants</h2>
  *
@@ -34,6 +53,8 @@
  *   <li>A file is used again only when a durable checkpoint holds what was in it, and at its own length.
  *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
  *       a checkpoint. So a missing LSN that anything calls durable is damage.
+ *   <li>What a sync calls durable it has synced through a mapping that was there before the first store, or before recovery read it. A sync
+ *       that fails is final, also in the background.
  *   <li>Nothing is called durable by a life before everything it recovered from earlier lives is.
  *   <li>A segment is claimed outside of itself ({@link dev.heartwood.engine.log.LaneClaims}) before anything is appended to it, and
  *       claimed to be durable before a sync returns. So a file that is missing or emptied is damage, also the last of a lane.
@@ -58,9 +79,9 @@
  *
  * <h2>Shared fields</h2>
  *
- * <p>They are listed in {@link dev.heartwood.engine.log.WriteAheadLog}, {@link dev.heartwood.engine.log.LogLane}, {@link
- * dev.heartwood.engine.log.LogSegment} and {@link dev.heartwood.engine.log.GroupCommit}. Lock order: the log's structure lock,
- * then a segment's or the pool's monitor.
+ * <p>They are listed at the top of each room, of {@link dev.heartwood.engine.log.LogLane}, {@link dev.heartwood.engine.log.LogSegment} and
+ * {@link dev.heartwood.engine.log.GroupCommit}. Lock order: the lock of the log's structure, then a segment's monitor, the pool's or that of the
+ * claims; those are leaves. Nobody maps, syncs, unmaps or deletes a file under the first.
  *
  * <h2>Differences from the paper</h2>
  *

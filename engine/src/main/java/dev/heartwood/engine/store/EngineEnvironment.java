@@ -47,6 +47,10 @@ public final class EngineEnvironment implements Environment {
     private static final int DEBT_MEMTABLES_MAX = 16;
 
     private static final int LANES_MAX = 16;
+    /** Of all stores together, and of each at least; the system lets a process have 65,530 mappings unless told otherwise. */
+    private static final int LOG_SEGMENTS_OPEN_MAX = 1 << 14;
+
+    private static final int LOG_SEGMENTS_OPEN_LEAST = 16;
 
     /** The largest checkpoint distance there is, in memtables. */
     private static final int DISTANCE_MAX = 1024;
@@ -282,6 +286,11 @@ public final class EngineEnvironment implements Environment {
     /** How much of its log a store may have in memory now: the logs of all stores share their part of the budget. */
     long logBytes() {
         return plan.logBytes() / openStores();
+    }
+
+    /** How many full segments of its log a store may have open until a sync: together a quarter of the mappings that a process may have. */
+    int logSegmentsOpen() {
+        return Math.max(LOG_SEGMENTS_OPEN_MAX / openStores(), LOG_SEGMENTS_OPEN_LEAST);
     }
 
     private List<MemoryShare> shares() {

@@ -334,6 +334,7 @@ final class StoreOpener {
         LogOptions logOptions = new LogOptions(32 << 10, environment.plan().segmentBytesMax());
         WriteAheadLog log = WriteAheadLog.open(files, found.storeId(), lanes, logOptions, found.generation());
         log.limitMemory(environment::logBytes);
+        log.limitOpen(environment::logSegmentsOpen);
         log.whenSpareIsWanted(() -> environment.workers().submit(Priority.SEAL, () -> prepareSpare(log, failStop)));
         return log;
     }
@@ -343,6 +344,9 @@ final class StoreOpener {
             log.prepareSpare();
         } catch (StoreException e) {
             // Nothing was promised, whether there was no space or no descriptor: the write that needs the segment makes it, or is refused for the same reason.
+            if (log.isFailure(e)) {
+                failStop.fail(e);
+            }
         } catch (Throwable e) {
             failStop.fail(e);
         }

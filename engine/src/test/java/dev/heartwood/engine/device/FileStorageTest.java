@@ -195,6 +195,58 @@ class FileStorageTest {
         assertThrows(IllegalArgumentException.class, () -> storage.openMapped("log", 1 << 20, 1 << 21));
     }
 
+    /** What of a file's mappings is resident, as the kernel says; -1 when there is none. */
+    private static long residentKib(Path file) throws IOException {
+        long kib = -1;
+        boolean isHere = false;
+        for (String line : Files.readAllLines(Path.of("/proc/self/smaps"))) {
+            if (line.matches("[0-9a-f]+-[0-9a-f]+ .*")) {
+                isHere = line.endsWith(file.toRealPath().toString());
+            } else if (isHere && line.startsWith("Rss:")) {
+                kib = Math.max(kib, 0) + Long.parseLong(line.replaceAll("\\D", ""));
+            }
+        }
+        return kib;
+    }
+
+    @Test
+    @SuppressWarnings("try") // resting twice is part of it
+    void aMappedFileAtRestHasNoMemoryAndIsSynced() throws IOException {
+        storage.lock();
+        int regions = MemoryRegions.count();
+        Path path = storage.directory().resolve("log");
+        try (MappedFile file = storage.openMapped("log", 1 << 20, 1 << 19)) {
+            Memory.putLong(file.address() + 5000, 42);
+            file.slide(4096, 1 << 19);
+            assertEquals((1 << 9) - 4, residentKib(path));
+            file.rest();
+            file.rest();
+            assertEquals(0, residentKib(path));
+            assertEquals(regions, MemoryRegions.count());
+            file.sync(0, 1 << 20);
+            assertEquals(0, residentKib(path));
+            assertThrows(AssertionError.class, () -> Memory.getLong(file.address() + 5000));
+            assertThrows(IllegalStateException.class, () -> file.slide(1 << 19, 1 << 20));
+        }
+        assertEquals(-1, residentKib(path));
+        try (MappedFile file = storage.openAtRest("log")) {
+            assertEquals(1 << 20, file.length());
+            assertEquals(0, residentKib(path));
+            file.sync(0, 1 << 20);
+        }
+        try (MappedFile file = storage.openMappedExisting("log")) {
+            assertEquals(42, Memory.getLong(file.address() + 5000));
+            file.rest();
+        }
+        assertEquals(regions, MemoryRegions.count());
+        assertEquals(-1, residentKib(path));
+        Files.createFile(storage.directory().resolve("empty"));
+        try (MappedFile file = storage.openAtRest("empty")) {
+            file.sync(0, 0);
+            file.rest();
+        }
+    }
+
     @Test
     void aFailedMappingLeavesNoFile() {
         storage.lock();

@@ -26,6 +26,12 @@ final class CrashStorage implements Storage {
         final long address;
         final byte[] durable;
         boolean isEntryDurable;
+        /** Mappings of it that are open, and of those how many are still to be told that it could not be written back. */
+        final List<Mapping> open = new ArrayList<>();
+
+        final List<Mapping> toBeTold = new ArrayList<>();
+        /** What the system took for written when it had failed to write it; null when it has not. */
+        byte[] lost;
 
         File(String name, long length) {
             this.name = name;
@@ -37,6 +43,20 @@ final class CrashStorage implements Storage {
         byte[] bytes() {
             return Memory.bytes(address, durable.length);
         }
+
+        /** Whether a sector was not written and will not be: nothing was stored in it since. */
+        private boolean isLost(byte[] now, int at) {
+            return lost != null && Arrays.equals(lost, at, at + SECTOR, now, at, at + SECTOR);
+        }
+
+        private void sync(int offset, int length) {
+            byte[] now = bytes();
+            for (int at = offset; at < offset + length; at += SECTOR) {
+                if (!isLost(now, at)) {
+                    System.arraycopy(now, at, durable, at, SECTOR);
+                }
+            }
+        }
     }
 
     final TreeMap<String, File> files = new TreeMap<>();
@@ -46,11 +66,13 @@ final class CrashStorage implements Storage {
     /** The syncs to come that succeed. */
     int syncsUntilFailure = Integer.MAX_VALUE;
 
-    /** What the next question for the address of a mapping ends in, once. */
+    /** What a question for the address of a mapping ends in, once, after so many that are answered. */
     Error addressFailure;
 
-    /** What the next opening of an existing file ends in, once. */
-    StoreException reopeningRefusal;
+    int addressesBeforeFailure;
+
+    /** What opening an existing file ends in. */
+    StoreException openingRefusal;
 
     /** Run before a file is mapped for writing, without the lock. */
     volatile Runnable beforeMapping = () -> {};
@@ -90,7 +112,9 @@ final class CrashStorage implements Storage {
             byte[] now = file.bytes();
             byte[] left = file.durable.clone();
             for (int at = 0; at < left.length; at += SECTOR) {
-                sector(left, now, at, kept, random);
+                if (!file.isLost(now, at)) {
+                    sector(left, now, at, kept, random);
+                }
             }
             File copy = after.add(file.name, left.length);
             copy.isEntryDurable = true;
@@ -205,13 +229,33 @@ final class CrashStorage implements Storage {
 
     @Override
     public synchronized MappedFile openMappedExisting(String name) {
-        StoreException refusal = reopeningRefusal;
-        if (refusal != null) {
-            reopeningRefusal = null;
-            throw refusal;
+        if (openingRefusal != null) {
+            throw openingRefusal;
         }
         File file = files.get(name);
         return new Mapping(file, file.durable.length);
+    }
+
+    @Override
+    public synchronized MappedFile openAtRest(String name) {
+        MappedFile file = openMappedExisting(name);
+        file.rest();
+        return file;
+    }
+
+    /**
+     * The system writes all segments back by itself, and cannot: what was not synced is not on the device and never will be. Of each those
+     * are told who have it open now; where nobody has, nobody ever is.
+     */
+    synchronized void failWriteBack() {
+        for (File file : files.values()) {
+            byte[] now = file.bytes();
+            if (file.name.endsWith(".seg") && !Arrays.equals(now, file.durable)) {
+                file.lost = now;
+                file.toBeTold.clear();
+                file.toBeTold.addAll(file.open);
+            }
+        }
     }
 
     @Override
@@ -240,6 +284,7 @@ final class CrashStorage implements Storage {
             this.file = file;
             this.before = file.bytes();
             this.windowEnd = window;
+            file.open.add(this);
             openMappings++;
             mappingsMade++;
         }
@@ -270,6 +315,15 @@ final class CrashStorage implements Storage {
         }
 
         @Override
+        public void rest() {
+            synchronized (CrashStorage.this) {
+                // Beyond its end nothing is ever in the window again.
+                windowBegin = length();
+                windowEnd = length();
+            }
+        }
+
+        @Override
         public String name() {
             return file.name;
         }
@@ -277,9 +331,12 @@ final class CrashStorage implements Storage {
         @Override
         public long address() {
             Error failure = addressFailure;
-            if (failure != null) {
+            if (failure != null && addressesBeforeFailure-- == 0) {
                 addressFailure = null;
                 throw failure;
+            }
+            if (windowBegin == length()) {
+                throw new AssertionError("a file at rest is touched");
             }
             return file.address;
         }
@@ -299,8 +356,10 @@ final class CrashStorage implements Storage {
                 if (syncsUntilFailure-- <= 0) {
                     throw new StoreIoException(5, "EIO", "msync", file.name, offset);
                 }
-                byte[] now = Memory.bytes(file.address + offset, (int) length);
-                System.arraycopy(now, 0, file.durable, (int) offset, (int) length);
+                if (file.toBeTold.remove(this)) {
+                    throw new StoreIoException(5, "EIO", "msync", file.name, offset);
+                }
+                file.sync((int) offset, (int) length);
             }
         }
 
@@ -308,6 +367,8 @@ final class CrashStorage implements Storage {
         public void close() {
             synchronized (CrashStorage.this) {
                 openMappings -= closed ? 0 : 1;
+                file.open.remove(this);
+                file.toBeTold.remove(this);
                 closed = true;
             }
         }

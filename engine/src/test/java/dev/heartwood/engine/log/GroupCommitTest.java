@@ -1,13 +1,10 @@
 package dev.heartwood.engine.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.PreviousFailureException;
-import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -123,30 +120,6 @@ class GroupCommitTest {
         commit[0].await(appended.incrementAndGet());
 
         assertSame(met, heard.get());
-    }
-
-    /** The writer that waits for the one that is refused tries itself. */
-    @Test
-    void aSyncThatWasNotTriedFailsForItsLeaderOnly() throws InterruptedException {
-        StoreIoException refusal = new StoreIoException(24, "EMFILE", "open", "a segment", -1);
-        GroupCommit commit = new GroupCommit(
-                () -> {
-                    if (Thread.currentThread() != second) {
-                        second.start();
-                        awaitParked(second);
-                        throw new SyncNotTriedException(refusal);
-                    }
-                    return sync();
-                },
-                now::get);
-        second = new Thread(() -> commit.await(appended.incrementAndGet()));
-
-        assertSame(refusal, assertThrows(StoreIoException.class, () -> commit.await(appended.incrementAndGet())));
-        second.join();
-
-        assertFalse(commit.isFailed());
-        assertEquals(2, commit.durable());
-        assertEquals(1, syncs.get());
     }
 
     private static void join(Thread thread) {

@@ -1,0 +1,147 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.os.Memory;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+/** Appends records to lanes, which share nothing but the counter of LSNs. Each lane is used by one thread at a time. */
+final class LaneAppends {
+    /*
+     * An append writes the record and then its checksum; the order does not matter, because a record counts only when the
+     * checksum, changed by a salt that no other use of the file has, holds over all other fields. An append that was cut off
+     * at any store, or whose sectors reached the device in part, fails it.
+     *
+     * It announces itself in its lane before it draws its LSN, and takes that back when the record is complete: so whoever reads the
+     * counter and then waits for the appends under way has every lower LSN complete.
+     *
+     * Nothing that can fail comes after a reserve; if an append fails all the same, an LSN is drawn that no record has, which is final.
+     *
+     * Shared field      read       written            guarded by
+     * lsn[LSN_INDEX]    volatile   getAndIncrement    -
+     */
+    private static final int LSN_INDEX = 16;
+
+    private final LogLane[] lanes;
+    private final SegmentStarts starts;
+    private final LogMemory memory;
+    private final GroupCommit commit;
+    private final AtomicLongArray lsn = new AtomicLongArray(2 * LSN_INDEX);
+
+    LaneAppends(LogLane[] lanes, SegmentStarts starts, LogMemory memory, GroupCommit commit) {
+        this.lanes = lanes;
+        this.starts = starts;
+        this.memory = memory;
+        this.commit = commit;
+    }
+
+    /** Sets the first LSN to be drawn; before the first append. */
+    void startFrom(long first) {
+        lsn.set(LSN_INDEX, first);
+    }
+
+    /** The LSN that will be drawn next. */
+    long nextLsn() {
+        return lsn.get(LSN_INDEX);
+    }
+
+    /** Returns once every record with an LSN that was drawn before this call is complete, or failed. */
+    void awaitAppends() {
+        for (LogLane lane : lanes) {
+            lane.awaitAppend();
+        }
+    }
+
+    /** See {@link WriteAheadLog#reserve}. */
+    void reserve(int lane, long payloadBytes) {
+        commit.throwFailure();
+        LogLane own = lanes[lane];
+        long bytes = LogLayout.recordBytes(payloadBytes);
+        if (bytes > own.limit - own.position && !slide(own, bytes)) {
+            starts.begin(own, lane, payloadBytes);
+            if (bytes > own.limit - own.position) {
+                slide(own, bytes);
+            }
+        }
+    }
+
+    /** Makes room for a record of {@code bytes} in the lane's segment, unless it is full. */
+    private boolean slide(LogLane own, long bytes) {
+        long position = own.position - own.base;
+        long needed = position + bytes + LogLayout.RECORD_PAYLOAD;
+        if (own.segment == null || needed > own.file.length()) {
+            return false;
+        }
+        starts.wantSpare(own, needed);
+        own.slide(needed, memory.windowBytes());
+        return true;
+    }
+
+    /** See {@link WriteAheadLog#prefetch}. */
+    void prefetch(int lane, long payloadBytes) {
+        LogLane own = lanes[lane];
+        own.touched = Memory.touchLines(own.position, LogLayout.RECORD_PAYLOAD + payloadBytes);
+    }
+
+    /** See {@link WriteAheadLog#append}. */
+    void append(int lane, long sequence, byte kind, long key, int keyLength, long value, int valueLength) {
+        assert Entries.isKind(kind) && (kind != Entries.DELETE || valueLength == 0);
+        LogLane own = lanes[lane];
+        int length = LogLayout.RECORD_PAYLOAD + keyLength + valueLength;
+        long at = own.position;
+        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
+        own.begin();
+        try {
+            writeHeader(at, length, sequence, kind | keyLength << 8);
+            Memory.copy(key, at + LogLayout.RECORD_PAYLOAD, keyLength);
+            Memory.copy(value, at + LogLayout.RECORD_PAYLOAD + keyLength, valueLength);
+            own.complete(at, length);
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        } finally {
+            own.finish();
+        }
+    }
+
+    /** See {@link WriteAheadLog#appendBatch}. */
+    void appendBatch(int lane, long sequence, int count, long payload, long payloadLength) {
+        LogLane own = lanes[lane];
+        int length = LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES + (int) payloadLength;
+        long at = own.position;
+        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
+        own.begin();
+        try {
+            writeHeader(at, length, sequence, LogLayout.KIND_BATCH);
+            Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
+            Memory.copy(payload, LogRecord.batchPayload(at), payloadLength);
+            own.complete(at, length);
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        } finally {
+            own.finish();
+        }
+    }
+
+    /** Appends a mark to each lane that has records in its segment: its header says what is durable by then. With the lanes at rest. */
+    void appendMarks() {
+        for (LogLane own : lanes) {
+            if (own.segment != null && own.segment.end() > LogLayout.HEADER_BYTES) {
+                own.begin();
+                try {
+                    writeHeader(own.position, LogLayout.RECORD_PAYLOAD, 0, LogLayout.KIND_MARK);
+                    own.complete(own.position, LogLayout.RECORD_PAYLOAD);
+                } finally {
+                    own.finish();
+                }
+            }
+        }
+    }
+
+    private void writeHeader(long at, int length, long sequence, int kindAndKeyLength) {
+        long number = lsn.getAndIncrement(LSN_INDEX);
+        long behind = number - commit.durable();
+        int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
+        LogRecord.writeHeader(at, length, number, sequence, kindAndKeyLength, unsynced);
+    }
+}

@@ -1,0 +1,116 @@
+package dev.heartwood.engine.log;
+
+import dev.heartwood.NoSpaceException;
+import java.util.List;
+import java.util.function.IntSupplier;
+
+/** Makes what was appended durable: what the leader of a group commit does, and what has to be durable before segments are let go of. */
+final class LogSync {
+    /*
+     * A sync takes the LSN counter, waits for the appends under way (an append announces itself before it draws its LSN, so
+     * whoever has drawn one of the LSNs below is seen), and syncs what every lane had completed then. So an LSN is called
+     * durable only when every lower one is durable too.
+     *
+     * The order: entries of files, segments, claims that they are durable. A claim must not be durable before what it claims.
+     *
+     * One thread syncs all, who leads the group commit. Beside it, who releases may sync the first segment of the life, and the background the
+     * oldest of too many. A sync that fails is final, whoever tried it: what it did not write may be gone, and nobody is told again.
+     *
+     * Shared field   read       written     guarded by
+     * openMax        volatile   volatile    -
+     */
+    private final LogStructure structure;
+    private final LaneAppends appends;
+    private final SegmentPool pool;
+    private final LaneClaims claims;
+    private final LossStatement statement;
+    private final GroupCommit commit;
+    private volatile IntSupplier openMax = () -> Integer.MAX_VALUE;
+
+    LogSync(
+            LogStructure structure,
+            LaneAppends appends,
+            SegmentPool pool,
+            LaneClaims claims,
+            LossStatement statement,
+            GroupCommit commit) {
+        this.structure = structure;
+        this.appends = appends;
+        this.pool = pool;
+        this.claims = claims;
+        this.statement = statement;
+        this.commit = commit;
+    }
+
+    /** See {@link WriteAheadLog#sync}. */
+    void sync() {
+        commit.throwFailure();
+        structure.throwClosed();
+        if (statement.isOwed()) {
+            throw new NoSpaceException("no space for a log segment after recovery");
+        }
+        commit.await(appends.nextLsn() - 1);
+    }
+
+    /** What the leader of a group commit does; returns the LSN up to which everything is durable then. */
+    long syncAll() {
+        long target = appends.nextLsn() - 1;
+        appends.awaitAppends();
+        commit.throwFailure();
+        LogSegment[] segments = structure.unsynced();
+        pool.syncDirectory();
+        for (LogSegment segment : segments) {
+            segment.sync();
+            claims.durable(segment.lane, segment.generation, segment.index);
+        }
+        claims.sync();
+        for (LogSegment segment : structure.removeSynced()) {
+            segment.close();
+        }
+        return target;
+    }
+
+    /** Makes durable what nothing may be let go of before; returns false while that cannot be done yet. */
+    boolean prepareRelease() {
+        if (!statement.holdsRelease()) {
+            return true;
+        }
+        if (statement.isOwed()) {
+            return false;
+        }
+        try {
+            pool.syncDirectory();
+            statement.sync();
+            return true;
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        }
+    }
+
+    /** Sets how many finished segments may be open to be synced. */
+    void limitOpen(IntSupplier max) {
+        openMax = max;
+    }
+
+    /** Syncs and closes the oldest finished segments that no sync has covered, if there are more than may be open. In the background. */
+    void syncOldest() {
+        List<LogSegment> finished = structure.finishedUnsynced();
+        int excess = finished.size() - openMax.getAsInt();
+        for (int i = 0; i < excess; i++) {
+            try {
+                finished.get(i).syncAndClose();
+            } catch (Throwable e) {
+                commit.fail(e);
+                throw e;
+            }
+        }
+    }
+
+    /** Makes everything durable and says so in the log itself. Nobody appends beside or after this call. */
+    void syncAndMark() {
+        commit.await(appends.nextLsn() - 1);
+        appends.appendMarks();
+        commit.await(appends.nextLsn() - 1);
+    }
+}

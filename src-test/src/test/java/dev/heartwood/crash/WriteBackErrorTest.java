@@ -1,0 +1,58 @@
+package dev.heartwood.crash;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.heartwood.DeviceKind;
+import dev.heartwood.StoreException;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.testkit.MountedFileSystem;
+import dev.heartwood.testkit.TestDirectory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The operating system fails to write a segment back that nobody syncs, and memory is wanted. What {@link MappedFile#rest} relies on is
+ * that it tells whoever has the file mapped, though nothing of it is in memory. The device is a real one that has no room.
+ */
+class WriteBackErrorTest {
+    /** Several writes: one that a loop device could do in part it calls done. */
+    private static final long LENGTH = 8 << 20;
+
+    @Test
+    void aFileAtRestIsToldThatItCouldNotBeWrittenBack() throws IOException {
+        try (TestDirectory parent = new TestDirectory("unwritable")) {
+            Optional<MountedFileSystem> mounted = MountedFileSystem.onThinDevice(parent.path());
+            assumeTrue(mounted.isPresent(), "not run: it needs to mount file systems, which takes root");
+            try (MountedFileSystem files = mounted.get()) {
+                failWriteBack(files);
+            }
+        }
+    }
+
+    private static void failWriteBack(MountedFileSystem files) throws IOException {
+        Path directory = files.path().resolve("store");
+        try (FileStorage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED)) {
+            storage.lock();
+            // Its pages have places, but no block of the device was written, except for the first.
+            try (MappedFile segment = storage.openMapped("segment", LENGTH, 4096)) {
+                segment.sync(0, LENGTH);
+                files.exhaust();
+                segment.slide(0, LENGTH);
+                Memory.fill(segment.address(), LENGTH, 7);
+                segment.rest();
+                assertFalse(files.writeBack());
+                files.forget(directory.resolve("segment"));
+                assertThrows(StoreException.class, () -> segment.sync(0, LENGTH));
+                // Once: the next one has nothing to write.
+                segment.sync(0, LENGTH);
+            }
+        }
+    }
+}
