@@ -38,6 +38,7 @@ public final class Memtable {
     private final AtomicLong chunkBytes = new AtomicLong();
     private volatile long chunkBytesLimit = Long.MAX_VALUE;
     private volatile boolean sealed;
+    private volatile boolean forDeletes;
 
     /**
      * Makes an empty memtable, which takes nothing from the pool before the first {@link #reserve}.
@@ -106,9 +107,17 @@ public final class Memtable {
     /**
      * Lets {@link #reserve} take no chunk that brings all of them beyond so many bytes, before the limit is raised. A few lanes that take one at
      * once may pass it together.
+     *
+     * @param onlyForDeletes whether {@link #isForDeletes} says so; the caller of {@link #reserve} heeds that
      */
-    public void limit(long bytes) {
+    public void limit(long bytes, boolean onlyForDeletes) {
         chunkBytesLimit = bytes;
+        forDeletes = onlyForDeletes;
+    }
+
+    /** Whether there is room for nothing but what deletes. */
+    public boolean isForDeletes() {
+        return forDeletes;
     }
 
     /**

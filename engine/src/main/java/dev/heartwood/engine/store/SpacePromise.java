@@ -29,7 +29,6 @@ final class SpacePromise {
 
     private final Space space;
     private final Memtable memtable;
-    private volatile boolean isForDeletes;
     // Guarded by this.
     private int promised;
     private long limit;
@@ -44,7 +43,7 @@ final class SpacePromise {
             promised = extents(limit);
             space.extents().owe(promised);
         }
-        memtable.limit(limit);
+        memtable.limit(limit, false);
     }
 
     private static int extents(long bytes) {
@@ -57,8 +56,8 @@ final class SpacePromise {
     }
 
     /** Whether there was space for deletes alone when some was wanted last, and the entry is none. */
-    boolean isRefused(Promised to) {
-        return isForDeletes && to == Promised.GROWTH;
+    private boolean isRefused(Promised to) {
+        return to == Promised.GROWTH && memtable.isForDeletes();
     }
 
     /**
@@ -86,8 +85,7 @@ final class SpacePromise {
         space.extents().promise(more, to, space.extentsForMerges());
         promised += more;
         limit = bytes;
-        isForDeletes = forDeletes;
-        memtable.limit(bytes);
+        memtable.limit(bytes, forDeletes);
     }
 
     /** Whether there is, or can be, as much space again as merges may take and memtables have been promised. */

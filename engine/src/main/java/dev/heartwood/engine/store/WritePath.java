@@ -104,7 +104,7 @@ final class WritePath {
             boolean due = false;
             try {
                 Memtable memtable = active.memtable();
-                if (!active.space().isRefused(space) && memtable.reserve(lane, keyLength, valueLength)) {
+                if (!(space == Promised.GROWTH && memtable.isForDeletes()) && memtable.reserve(lane, keyLength, valueLength)) {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
                         log.prefetch(lane, WriteAheadLog.entryPayloadBytes(keyLength, valueLength));
@@ -160,7 +160,8 @@ final class WritePath {
             boolean due = false;
             try {
                 Memtable memtable = active.memtable();
-                if (!active.space().isRefused(batch.space()) && memtable.reserveBatch(lane, batch.count(), batch.userBytes())) {
+                if (!(batch.space() == Promised.GROWTH && memtable.isForDeletes())
+                        && memtable.reserveBatch(lane, batch.count(), batch.userBytes())) {
                     if (logged) {
                         log.reserve(lane, WriteAheadLog.batchPayloadBytes(batch.payloadLength()));
                     }
