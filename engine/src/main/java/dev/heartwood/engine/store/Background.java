@@ -83,6 +83,9 @@ final class Background {
     /** Space is short, so that merges beside each other could find none where one would. */
     private volatile boolean isSpaceShort;
 
+    /** A merge found no space that a checkpoint may make. */
+    private volatile boolean checkpointNext;
+
     private volatile Steps steps;
     private volatile boolean closing;
 
@@ -357,7 +360,12 @@ final class Background {
                 | ReadFailedException
                 | NoSpaceException
                 | InsufficientMemoryException e) {
-            more = compactions.failed(e);
+            // A checkpoint makes room first, if there is any to be had by it.
+            boolean isCheckpointNext = e instanceof NoSpaceException && !steps.isCheckpointed();
+            if (isCheckpointNext) {
+                checkpointNext = true;
+            }
+            more = compactions.failed(e, isCheckpointNext);
         } catch (Throwable e) {
             failStop.fail(e);
         } finally {
@@ -398,7 +406,7 @@ final class Background {
             steps.checkpoint();
             done = true;
         } catch (NoSpaceException | InsufficientMemoryException e) {
-            compactions.failed(e);
+            compactions.failed(e, true);
         } catch (Throwable e) {
             failStop.fail(e);
         } finally {
@@ -418,11 +426,13 @@ final class Background {
      * some after a checkpoint: because others have given some up, or because they were beside each other.
      */
     boolean settle() {
+        checkpointNext = false;
         long finished = compactions.finished();
         long withoutSpace = compactions.withoutSpace();
+        compactions.retryWithoutSpace();
         settleMerges();
         boolean isRefused = compactions.withoutSpace() != withoutSpace;
-        boolean goesOn = isRefused && (compactions.finished() != finished || !isSpaceShort);
+        boolean goesOn = isRefused && (checkpointNext || compactions.finished() != finished || !isSpaceShort);
         if (isRefused) {
             spaceIsShort();
         }
@@ -511,6 +521,7 @@ final class Background {
     /** Has everything merged that frees space, one node after the other. */
     void settleSoon() {
         spaceIsShort();
+        compactions.retryWithoutSpace();
         compactions.wantSettled();
         mergeSoon();
     }

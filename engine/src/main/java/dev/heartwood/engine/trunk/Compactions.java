@@ -150,9 +150,13 @@ public final class Compactions {
         trunk.spaceIsShort(isShort);
     }
 
+    /** Has merges planned again for which there was no space. */
+    public void retryWithoutSpace() {
+        trunk.retryWithoutSpace();
+    }
+
     /** Says that somebody waits for everything that frees space. */
     public void wantSettled() {
-        trunk.retryWithoutSpace();
         want();
         quiet.set(Urge.SETTLING);
     }
@@ -270,7 +274,6 @@ public final class Compactions {
             return plan != null && run(plan, seen);
         } catch (NoSpaceException e) {
             trunk.passOverWithoutSpace(plan);
-            withoutSpace.getAndIncrement();
             throw e;
         }
     }
@@ -365,19 +368,20 @@ public final class Compactions {
     }
 
     /**
-     * Notes a merge that could not be done now; it is planned again when the tree changes. Returns whether there may be more: what somebody
-     * waits for goes on with other nodes when one found no space.
+     * Notes a merge that could not be done now; it is planned again when the tree changes. Where somebody waits, others are done meanwhile if it
+     * found no space, unless {@code isLast}. Returns whether there may be any.
      */
-    public boolean failed(RuntimeException failure) {
+    public boolean failed(RuntimeException failure, boolean isLast) {
         lastFailure = failure;
-        boolean goesOn = failure instanceof NoSpaceException && quiet.get() == Urge.SETTLING;
+        withoutSpace.addAndGet(failure instanceof NoSpaceException ? 1 : 0);
+        boolean goesOn = !isLast && failure instanceof NoSpaceException && quiet.get() == Urge.SETTLING;
         if (!goesOn) {
             quiet.set(null);
         }
         return goesOn;
     }
 
-    /** Merges in quiet moments that found no space since the store was opened. */
+    /** How often something found no space since the store was opened. */
     public long withoutSpace() {
         return withoutSpace.get();
     }
