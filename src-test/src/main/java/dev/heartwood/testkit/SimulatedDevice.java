@@ -141,6 +141,11 @@ final class SimulatedDevice implements BlockDevice {
     }
 
     @Override
+    public long available() {
+        return machine.availableBytes();
+    }
+
+    @Override
     public void discard(long position, long length) {
         machine.locked(() -> {
             requireAligned(position, 0, length);

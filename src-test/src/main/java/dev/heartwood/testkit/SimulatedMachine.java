@@ -152,6 +152,11 @@ public final class SimulatedMachine implements Function<Path, Storage> {
                 .sum());
     }
 
+    /** The bytes that the disk has left. */
+    long availableBytes() {
+        return locked(() -> Math.max(0, capacityBytes - usedBytes()));
+    }
+
     /** The names of the files in a directory, sorted. */
     public List<String> files(Path directory) {
         return locked(() -> new ArrayList<>(directory(directory).names()));

@@ -16,19 +16,23 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.FileStoreHost;
+import dev.heartwood.testkit.MountedFileSystem;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,6 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class FullStoreTest {
     private static final ByteSize LIMIT = ByteSize.mib(20);
+    private static final int MOUNTED_MIB = 40;
     private static final int CALLERS = 3;
 
     /** Records and the versions that they were written with last. */
@@ -140,6 +145,21 @@ class FullStoreTest {
         StoreOptions options = StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
         fillAndDelete(() -> SimulatedStoreHost.open(machine, options), 1000);
         SimulatedStoreHost.verify(machine);
+    }
+
+    /** The same on a file system of its own, where one may be mounted; else there is nothing more to try. */
+    @Test
+    void whatIsDeletedMakesRoomOnAFullFileSystem() {
+        try (TestDirectory parent = new TestDirectory("full")) {
+            Optional<MountedFileSystem> mounted = MountedFileSystem.of(parent.path(), MOUNTED_MIB);
+            Assumptions.assumeTrue(mounted.isPresent(), "no file system may be mounted here");
+            try (MountedFileSystem files = mounted.get()) {
+                Path directory = files.path().resolve("store");
+                StoreOptions options = StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+                fillAndDelete(() -> Heartwood.open(directory, options), 1000);
+                FileStoreHost.verify(directory);
+            }
+        }
     }
 
     private void fillAndDelete(Supplier<KeyValueStore> opener, int valueBytes) {

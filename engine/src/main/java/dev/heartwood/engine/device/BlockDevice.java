@@ -32,6 +32,11 @@ public interface BlockDevice extends AutoCloseable {
     /** Makes the device at least {@code size} bytes long, with its blocks allocated; {@code NoSpaceException} when it cannot. */
     void allocate(long size);
 
+    /** Bytes by which the device could grow by what its file system says now, which others may take; 0 when that is not known. */
+    default long available() {
+        return 0;
+    }
+
     /** Gives a range back to the file system; it then reads as zeroes. Does nothing where that is not possible. */
     void discard(long position, long length);
 

@@ -6,6 +6,7 @@ import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.IoVector;
+import java.io.File;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -75,6 +76,11 @@ final class FileDevice implements BlockDevice {
     @Override
     public long size() {
         return size;
+    }
+
+    @Override
+    public long available() {
+        return fixedSize ? 0 : new File(name).getUsableSpace();
     }
 
     @Override

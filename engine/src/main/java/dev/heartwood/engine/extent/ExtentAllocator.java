@@ -19,8 +19,9 @@ public final class ExtentAllocator {
      * merges take for what was packed before, which its caller knows. Beside all of that a reserve is left, for deletes alone: whatever
      * merges have used up, these are taken, and a merge takes less the more is deleted.
      *
-     * All of that is extents that have their blocks. The file grows before it runs out of those, by an eighth of its length, 1
-     * MiB to 64 MiB, after free extents without blocks have been given theirs again. When that cannot be done, what would grow the store is
+     * What is promised and the reserve are extents that have their blocks. So is the rest where the file system has not much more: what it
+     * has others may take. The file grows before it runs out of such extents, by an eighth of its length, 1 MiB to 64 MiB, after free
+     * extents without blocks have been given theirs again. When that cannot be done, what would grow the store is
      * refused while compaction and deletes go on with what is left. A refusal is not remembered: the next request asks the file system
      * again, so the store heals once there is room.
      *
@@ -30,7 +31,15 @@ public final class ExtentAllocator {
     private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_EXTENTS_MAX = (64 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_SHIFT = 3;
+    /** Of a file of a few MiB, which should be no longer than it must, a sixteenth. */
     private static final int RESERVE_EXTENTS_MIN = 4;
+
+    private static final int RESERVE_EXTENTS_LEAST = 2;
+
+    /** What is wanted so many times makes extents that have no blocks yet as good as those that have. */
+    private static final int AVAILABLE_TIMES = 2;
+
+    private static final int RESERVE_SHIFT_SMALL = 4;
     private static final int RESERVE_EXTENTS_MAX = 256;
     private static final int RESERVE_SHIFT = 5;
 
@@ -105,12 +114,15 @@ public final class ExtentAllocator {
     public void promise(int extents, Promised to, int left) {
         lock.lock();
         try {
-            NoSpaceException refusal = null;
-            while (refusal == null && backedFree() < wanted(extents, to, left)) {
-                refusal = back();
-            }
-            if (refusal != null) {
-                throw refusal;
+            long withThese = (long) promised + extents;
+            if (to == Promised.DELETES) {
+                backUpTo(withThese);
+            } else {
+                backUpTo(withThese + reserve());
+                long all = 2 * withThese + left + reserve();
+                if (all > backedFree() && AVAILABLE_TIMES * (all - backedFree()) > available()) {
+                    backUpTo(all);
+                }
             }
             promised += extents;
         } finally {
@@ -118,9 +130,19 @@ public final class ExtentAllocator {
         }
     }
 
-    private long wanted(int extents, Promised to, int left) {
-        long withThese = (long) promised + extents;
-        return to == Promised.DELETES ? withThese : 2 * withThese + left + reserve();
+    private void backUpTo(long free) {
+        while (backedFree() < free) {
+            NoSpaceException refusal = back();
+            if (refusal != null) {
+                throw refusal;
+            }
+        }
+    }
+
+    /** Extents that could get blocks by what the file may grow to and by what its file system says. */
+    private long available() {
+        long withoutBlocks = (long) extentsMax - firstExtent - backedCount;
+        return Math.min(withoutBlocks, device.available() / PageLayout.EXTENT_BYTES);
     }
 
     /** As {@link #promise} for what has been taken in already, whether there are so many or not. */
@@ -276,7 +298,8 @@ public final class ExtentAllocator {
     }
 
     private int reserve() {
-        return Math.clamp(fileExtents >>> RESERVE_SHIFT, RESERVE_EXTENTS_MIN, RESERVE_EXTENTS_MAX);
+        int least = Math.clamp(fileExtents >>> RESERVE_SHIFT_SMALL, RESERVE_EXTENTS_LEAST, RESERVE_EXTENTS_MIN);
+        return Math.clamp(fileExtents >>> RESERVE_SHIFT, least, RESERVE_EXTENTS_MAX);
     }
 
     /** Gives the lowest free extents that may be without blocks their blocks, or grows the file; returns why neither can be done, or null. */

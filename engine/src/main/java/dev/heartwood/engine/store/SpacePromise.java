@@ -70,8 +70,9 @@ final class SpacePromise {
             return;
         }
         long wanted = Math.max(limit, memtable.limitWanted(blockBytes));
+        long ahead = limit == 0 ? 0 : space.memtableBytes() / STEPS;
         try {
-            cover(Math.max(wanted, Math.min(wanted + space.memtableBytes() / STEPS, space.memtableBytes())), Promised.GROWTH, false);
+            cover(Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes())), Promised.GROWTH, false);
         } catch (NoSpaceException full) {
             if (to == Promised.GROWTH) {
                 throw full;

@@ -43,7 +43,8 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves) {
 
     /** All of it in extents, with what pages and maplets add to entries, and what is begun anew where leaves split. */
     long extents() {
-        return packedExtents(movingBytes + leafBytes) + (long) EXTENTS_BEGUN * leaves;
+        long bytes = movingBytes + leafBytes;
+        return bytes == 0 ? 0 : packedExtents(bytes) + (long) EXTENTS_BEGUN * leaves;
     }
 
     /** The extents that so many bytes of entries take, as a rule no more. */

@@ -185,6 +185,11 @@ public final class MemoryDevice implements BlockDevice {
     }
 
     @Override
+    public long available() {
+        return hasRoom ? sizeMax - size : 0;
+    }
+
+    @Override
     public void discard(long position, long length) {
         Memory.fill(origin + position, length, 0);
     }

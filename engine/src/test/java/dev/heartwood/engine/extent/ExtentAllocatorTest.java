@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class ExtentAllocatorTest {
     private static final int EXTENTS = 128;
     /** What is left for deletes in a file as short. */
-    private static final int RESERVE = 4;
+    private static final int RESERVE = 2;
 
     private static final long BYTES = (long) EXTENTS * PageLayout.EXTENT_BYTES;
 

@@ -54,7 +54,7 @@ class MergeSpaceTest {
                 taken.push(tree.extents.allocate(Purpose.PACKING));
             }
         } catch (NoSpaceException full) {
-            long reserve = Math.clamp(tree.extents.fileExtents() / 32, 4, 256);
+            long reserve = Math.clamp(tree.extents.fileExtents() / 32, 4, 256); // of a file of more than 8 MiB
             for (long i = 0; i < extents + reserve; i++) {
                 tree.extents.free(taken.pop());
             }
