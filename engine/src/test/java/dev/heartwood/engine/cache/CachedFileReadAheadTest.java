@@ -9,33 +9,10 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.page.PageLayout;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What is read before it is asked for, and past the pages that are asked for often. */
-class CachedFileReadAheadTest {
-    private static final int FRAMES = 128;
-    private static final int PAGES = 4096;
-    private static final long GENERATION = 3;
-
-    private CacheFixture fixture;
-    private CachedFile file;
-    private MemoryDevice device;
-
-    @BeforeEach
-    void open() {
-        fixture = new CacheFixture(FRAMES, PAGES);
-        file = fixture.file;
-        device = fixture.device;
-        fixture.format(0, PAGES, GENERATION);
-    }
-
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
-
+class CachedFileReadAheadTest extends FormattedFileTest {
     @Test
     void prefetchedPagesArriveWithFewReads() {
         fixture.read(70, GENERATION);

@@ -15,33 +15,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Pages read through a cache: once, verified, by one reader for all. */
-class CachedFileTest {
-    private static final int FRAMES = 128;
-    private static final int PAGES = 4096;
-    private static final long GENERATION = 3;
-
-    private CacheFixture fixture;
-    private CachedFile file;
-    private MemoryDevice device;
-
-    @BeforeEach
-    void open() {
-        fixture = new CacheFixture(FRAMES, PAGES);
-        file = fixture.file;
-        device = fixture.device;
-        fixture.format(0, PAGES, GENERATION);
-    }
-
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
-
+class CachedFileTest extends FormattedFileTest {
     @Test
     void aPageIsReadOnce() {
         assertFalse(fixture.isCached(7));

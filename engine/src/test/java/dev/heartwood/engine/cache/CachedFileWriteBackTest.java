@@ -12,35 +12,12 @@ import dev.heartwood.engine.page.PageLayout;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dirty pages: what is written back when, and what becomes of them when that fails. */
-class CachedFileWriteBackTest {
-    private static final int FRAMES = 128;
-    private static final int PAGES = 4096;
-    private static final long GENERATION = 3;
-
-    private CacheFixture fixture;
-    private CachedFile file;
-    private MemoryDevice device;
-
-    @BeforeEach
-    void open() {
-        fixture = new CacheFixture(FRAMES, PAGES);
-        file = fixture.file;
-        device = fixture.device;
-        fixture.format(0, PAGES, GENERATION);
-    }
-
-    @AfterEach
-    void close() {
-        fixture.close();
-    }
-
+class CachedFileWriteBackTest extends FormattedFileTest {
     @Test
     void dirtyPagesAreReadableAndWrittenBackJoined() {
         fixture.insertDirty(64, 20, GENERATION + 1);
