@@ -154,7 +154,7 @@ public final class SimulatedMachine implements Function<Path, Storage> {
 
     /** The bytes that the disk has left. */
     long availableBytes() {
-        return locked(() -> Math.max(0, capacityBytes - usedBytes()));
+        return capacityBytes == Long.MAX_VALUE ? Long.MAX_VALUE : locked(() -> Math.max(0, capacityBytes - usedBytes()));
     }
 
     /** The names of the files in a directory, sorted. */

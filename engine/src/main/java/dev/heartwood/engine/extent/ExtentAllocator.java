@@ -25,7 +25,8 @@ public final class ExtentAllocator {
      * refused while compaction and deletes go on with what is left. A refusal is not remembered: the next request asks the file system
      * again, so the store heals once there is room.
      *
-     * Growing happens under the lock: whoever needs an extent has to wait for it anyway. So does giving a hole its blocks again; where
+     * Growing happens under the lock, but for that ahead of use: whoever needs an extent has to wait for it anyway. So does giving a hole its
+     * blocks again; where
      * there is no room for that, the lowest extent that has its blocks is handed out instead.
      */
     private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
@@ -125,6 +126,37 @@ public final class ExtentAllocator {
                 }
             }
             promised += extents;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Grows the file, if that can be done, until so many more may be promised for growth without: for who has the time, where who writes has not.
+     * Others go on meanwhile.
+     */
+    public void growAhead(int extents) {
+        for (int target = growthAhead(extents); target > 0; target = growthAhead(extents)) {
+            try {
+                device.allocate((long) target * PageLayout.EXTENT_BYTES);
+            } catch (NoSpaceException full) {
+                return; // who writes is told, if it is still so then
+            }
+            lock.lock();
+            try {
+                grown(target);
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    /** The extents that the file is to have; 0 when it has enough, or may have no more. */
+    private int growthAhead(int extents) {
+        lock.lock();
+        try {
+            int target = Math.min(fileExtents + step(), extentsMax);
+            return backedFree() < (long) promised + reserve() + extents && target > fileExtents ? target : 0;
         } finally {
             lock.unlock();
         }
@@ -331,7 +363,7 @@ public final class ExtentAllocator {
 
     /** Grows the file by a step, or by less when that is all there is; returns why it could not grow at all, or null. */
     private NoSpaceException grow() {
-        int step = Math.clamp(fileExtents >>> STEP_SHIFT, STEP_EXTENTS_MIN, STEP_EXTENTS_MAX);
+        int step = step();
         while (true) {
             int target = Math.min(fileExtents + step, extentsMax);
             if (target <= fileExtents) {
@@ -339,9 +371,7 @@ public final class ExtentAllocator {
             }
             try {
                 device.allocate((long) target * PageLayout.EXTENT_BYTES);
-                backed.set(Math.max(fileExtents, firstExtent), Math.max(target, firstExtent));
-                backedCount += Math.max(target, firstExtent) - Math.max(fileExtents, firstExtent);
-                fileExtents = target;
+                grown(target);
                 return null;
             } catch (NoSpaceException refusal) {
                 if (step == 1) {
@@ -350,6 +380,20 @@ public final class ExtentAllocator {
                 step >>>= 1;
             }
         }
+    }
+
+    private int step() {
+        return Math.clamp(fileExtents >>> STEP_SHIFT, STEP_EXTENTS_MIN, STEP_EXTENTS_MAX);
+    }
+
+    /** The file has room for so many extents now, if it had not before. */
+    private void grown(int target) {
+        int from = Math.max(fileExtents, firstExtent);
+        if (target > from) {
+            backed.set(from, target);
+            backedCount += target - from;
+        }
+        fileExtents = Math.max(fileExtents, target);
     }
 
     private NoSpaceException full() {

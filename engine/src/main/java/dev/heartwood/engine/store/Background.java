@@ -264,6 +264,7 @@ final class Background {
     }
 
     private void pack(Generation sealed) {
+        sealed.space().growForNext();
         sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
         packingFailure = null;
         generations.removeOldest(sealed);

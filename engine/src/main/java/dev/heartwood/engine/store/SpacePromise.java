@@ -103,6 +103,13 @@ final class SpacePromise {
         return promised;
     }
 
+    /** Where memtables fill, has room made on the device for the next one, so that those who write to it need not wait for that. */
+    void growForNext() {
+        if (memtable.chunkBytes() >= space.memtableBytes() / 2) {
+            space.extents().growAhead(extents(space.memtableBytes()));
+        }
+    }
+
     /** The memtable is packed: what is left of its extents is for others. */
     synchronized void end() {
         if (!ended) {

@@ -174,6 +174,22 @@ class ExtentAllocatorTest {
         extents.promise(growth, Promised.GROWTH, forMerges);
     }
 
+    /** What is grown ahead is there for promises, of a device that gives nothing more, and no more than is asked for. */
+    @Test
+    void whatIsGrownAheadCanBePromisedWithoutGrowing() {
+        extents.growAhead(20);
+        long bytes = device.size();
+        assertTrue(bytes >= 20L * PageLayout.EXTENT_BYTES && bytes <= 40L * PageLayout.EXTENT_BYTES, bytes + " bytes");
+        extents.growAhead(20);
+        assertEquals(bytes, device.size());
+        extents.promise(20, Promised.GROWTH, 0);
+        assertEquals(bytes, device.size());
+        device.limit(bytes);
+        extents.growAhead(EXTENTS);
+        assertEquals(bytes, device.size(), "who has the time is not told");
+        extents.withdraw(20);
+    }
+
     /** What is promised has its blocks: a file system that is full takes them from nobody. */
     @Test
     void promisesAreOfExtentsThatHaveTheirBlocks() {
