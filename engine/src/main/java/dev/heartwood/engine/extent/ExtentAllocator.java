@@ -6,6 +6,7 @@ import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Locale;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** Hands out the extents of one data file, the lowest free one first, and grows the file when it must. Thread-safe. */
@@ -397,8 +398,12 @@ public final class ExtentAllocator {
     }
 
     private NoSpaceException full() {
-        return new NoSpaceException(device.name() + " is full: " + allocated + " extents of " + PageLayout.EXTENT_BYTES
-                + " bytes in use, at most " + extentsMax + " in the file");
+        return new NoSpaceException(device.name() + " is full: " + mebibytes(allocated) + " of at most " + mebibytes(extentsMax)
+                + " in use, and what is left is kept for merges and deletes");
+    }
+
+    private static String mebibytes(int extents) {
+        return String.format(Locale.ROOT, "%.1f MiB", extents * (double) PageLayout.EXTENT_BYTES / (1 << 20));
     }
 
     /** The lowest free extent that has its blocks, or gets them now. */

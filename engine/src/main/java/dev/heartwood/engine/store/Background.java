@@ -264,7 +264,7 @@ final class Background {
     }
 
     private void pack(Generation sealed) {
-        sealed.space().growForNext();
+        sealed.space().prepareNext();
         sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
         packingFailure = null;
         generations.removeOldest(sealed);
@@ -527,9 +527,12 @@ final class Background {
         mergeSoon();
     }
 
-    private void spaceIsShort() {
-        isSpaceShort = true;
-        compactions.spaceIsShort(true);
+    /** Somebody found no space: until some is found, merges that free most come first, one after the other. */
+    void spaceIsShort() {
+        if (!isSpaceShort) {
+            isSpaceShort = true;
+            compactions.spaceIsShort(true);
+        }
     }
 
     /** Space is not short any more. */

@@ -16,14 +16,24 @@ final class SpacePromise {
     /** A memtable is promised its space in about so many steps, so that a store that is little written keeps little. */
     private static final int STEPS = 16;
 
-    /**
-     * Where the space of a store comes from.
-     *
-     * @param mergeExtents extents that merges of what is in the tree may take before they give as many back
-     */
-    record Space(ExtentAllocator extents, LongSupplier mergeExtents, long memtableBytes) {
-        private int extentsForMerges() {
-            return (int) Math.min(mergeExtents.getAsLong(), Integer.MAX_VALUE / 2);
+    /** Where the space of a store comes from. Thread-safe. */
+    static final class Space {
+        private final ExtentAllocator extents;
+        private final LongSupplier mergeExtents;
+        private final long memtableBytes;
+        private volatile int forMerges;
+
+        /** @param mergeExtents walks the tree for the extents that merges of what is there may take before they give as many back */
+        Space(ExtentAllocator extents, LongSupplier mergeExtents, long memtableBytes) {
+            this.extents = extents;
+            this.mergeExtents = mergeExtents;
+            this.memtableBytes = memtableBytes;
+            lookAtTree();
+        }
+
+        /** Finds out what merges may take. The tree is walked for that, so who writes makes do with what was found last. */
+        private void lookAtTree() {
+            forMerges = (int) Math.min(mergeExtents.getAsLong(), Integer.MAX_VALUE / 2);
         }
     }
 
@@ -41,7 +51,7 @@ final class SpacePromise {
         this.limit = memtable.chunkBytes();
         if (limit > 0) {
             promised = extents(limit);
-            space.extents().owe(promised);
+            space.extents.owe(promised);
         }
         memtable.limit(limit, false);
     }
@@ -63,27 +73,35 @@ final class SpacePromise {
     /**
      * Has the memtable take an entry with a block of so many bytes.
      *
+     * @param isShort whether space was short when some was wanted last, so that the tree has to be looked at
      * @throws NoSpaceException when there is no space for it; nothing has changed
      */
-    synchronized void cover(long blockBytes, Promised to) {
+    void cover(long blockBytes, Promised to, boolean isShort) {
+        if (isShort) {
+            space.lookAtTree();
+        }
+        coverAsSeen(blockBytes, to);
+    }
+
+    private synchronized void coverAsSeen(long blockBytes, Promised to) {
         if (ended) {
             return;
         }
         long wanted = Math.max(limit, memtable.limitWanted(blockBytes));
-        long ahead = limit == 0 ? 0 : space.memtableBytes() / STEPS;
+        long ahead = limit == 0 ? 0 : space.memtableBytes / STEPS;
         try {
-            cover(Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes())), Promised.GROWTH, false);
+            promise(Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes)), Promised.GROWTH, false);
         } catch (NoSpaceException full) {
             if (to == Promised.GROWTH) {
                 throw full;
             }
-            cover(wanted, Promised.DELETES, true);
+            promise(wanted, Promised.DELETES, true);
         }
     }
 
-    private void cover(long bytes, Promised to, boolean forDeletes) {
+    private void promise(long bytes, Promised to, boolean forDeletes) {
         int more = Math.max(0, extents(bytes) - promised);
-        space.extents().promise(more, to, space.extentsForMerges());
+        space.extents.promise(more, to, space.forMerges);
         promised += more;
         limit = bytes;
         memtable.limit(bytes, forDeletes);
@@ -92,7 +110,7 @@ final class SpacePromise {
     /** Whether there is, or can be, as much space again as merges may take and memtables have been promised. */
     boolean isAmple() {
         try {
-            space.extents().promise(0, Promised.GROWTH, 2 * space.extentsForMerges() + promised());
+            space.extents.promise(0, Promised.GROWTH, 2 * space.forMerges + promised());
             return true;
         } catch (NoSpaceException full) {
             return false;
@@ -103,10 +121,14 @@ final class SpacePromise {
         return promised;
     }
 
-    /** Where memtables fill, has room made on the device for the next one, so that those who write to it need not wait for that. */
-    void growForNext() {
-        if (memtable.chunkBytes() >= space.memtableBytes() / 2) {
-            space.extents().growAhead(extents(space.memtableBytes()));
+    /**
+     * For who packs the memtable: sees what merges may take by now, and where memtables fill, has room made on the device for the next one, so
+     * that those who write to it need wait for neither.
+     */
+    void prepareNext() {
+        space.lookAtTree();
+        if (memtable.chunkBytes() >= space.memtableBytes / 2) {
+            space.extents.growAhead(extents(space.memtableBytes));
         }
     }
 
@@ -114,7 +136,7 @@ final class SpacePromise {
     synchronized void end() {
         if (!ended) {
             ended = true;
-            space.extents().withdraw(promised);
+            space.extents.withdraw(promised);
         }
     }
 }

@@ -296,11 +296,12 @@ final class WritePath {
 
         private void cover() {
             try {
-                full.space().cover(blockBytes, space);
+                full.space().cover(blockBytes, space, background.isSpaceShort());
                 if (background.isSpaceShort() && full.space().isAmple()) {
                     background.spaceFound();
                 }
             } catch (NoSpaceException refusal) {
+                background.spaceIsShort();
                 searchSpace(false, refusal);
             }
         }
