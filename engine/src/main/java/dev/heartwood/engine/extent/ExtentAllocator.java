@@ -99,7 +99,7 @@ public final class ExtentAllocator {
     /**
      * Keeps so many more extents for what will be packed, until they are {@link #withdraw withdrawn}.
      *
-     * @param left extents to be left for merges of what was packed before; deletes are taken without
+     * @param left extents to be left for merges of what was packed before
      * @throws NoSpaceException when there are not so many beside all promises; nothing is promised
      */
     public void promise(int extents, Promised to, int left) {
@@ -120,7 +120,7 @@ public final class ExtentAllocator {
 
     private long wanted(int extents, Promised to, int left) {
         long withThese = (long) promised + extents;
-        return to == Promised.DELETES ? withThese : 2 * withThese + left + reserve();
+        return to == Promised.DELETES ? withThese + left : 2 * withThese + left + reserve();
     }
 
     /** As {@link #promise} for what has been taken in already, whether there are so many or not. */

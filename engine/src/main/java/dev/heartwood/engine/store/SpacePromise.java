@@ -71,22 +71,34 @@ final class SpacePromise {
             return;
         }
         long wanted = Math.max(limit, memtable.limitWanted(blockBytes));
+        int left = space.extentsForMerges();
         try {
-            cover(Math.max(wanted, Math.min(wanted + space.memtableBytes() / STEPS, space.memtableBytes())), Promised.GROWTH, false);
+            cover(Math.max(wanted, Math.min(wanted + space.memtableBytes() / STEPS, space.memtableBytes())), Promised.GROWTH, left);
         } catch (NoSpaceException full) {
             if (to == Promised.GROWTH) {
                 throw full;
             }
-            cover(wanted, Promised.DELETES, true);
+            cover(wanted, Promised.DELETES, left);
         }
     }
 
-    private void cover(long bytes, Promised to, boolean forDeletes) {
+    /**
+     * As {@link #cover}, for deletes that may have what merges would need, too, since those free nothing without them.
+     *
+     * @throws NoSpaceException when there is no space for it; nothing has changed
+     */
+    synchronized void coverWithLast(long blockBytes) {
+        if (!ended) {
+            cover(Math.max(limit, memtable.limitWanted(blockBytes)), Promised.DELETES, 0);
+        }
+    }
+
+    private void cover(long bytes, Promised to, int left) {
         int more = Math.max(0, extents(bytes) - promised);
-        space.extents().promise(more, to, space.extentsForMerges());
+        space.extents().promise(more, to, left);
         promised += more;
         limit = bytes;
-        isForDeletes = forDeletes;
+        isForDeletes = to == Promised.DELETES;
         memtable.limit(bytes);
     }
 
