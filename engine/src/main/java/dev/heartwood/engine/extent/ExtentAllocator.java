@@ -162,8 +162,8 @@ public final class ExtentAllocator {
     }
 
     /**
-     * Gives the blocks of every free extent back to the file system, where they may be lost to others; those given back before are
-     * passed over. Extents may be allocated and freed meanwhile.
+     * Gives the blocks of every free extent that is not promised back to the file system, where they may be lost to others; those given back
+     * before are passed over. Extents may be allocated and freed meanwhile.
      *
      * @return how many extents were given back
      */
@@ -190,12 +190,13 @@ public final class ExtentAllocator {
         }
     }
 
-    /** Takes the first free extent of the file from {@code from} on that still has its blocks; -1 when there is none. */
+    /** Takes the first free extent of the file from {@code from} on that may have blocks and is not promised; -1 when there is none. */
     private int takeUndiscarded(int from) {
         lock.lock();
         try {
             for (int extent = from; extent < fileExtents; extent++) {
-                if (!isSet(extent) && !holes.get(extent)) {
+                boolean isPromised = backed.get(extent) && backedFree() <= promised;
+                if (!isSet(extent) && !holes.get(extent) && !isPromised) {
                     set(extent);
                     backed.clear(extent);
                     backedCount--;
@@ -302,6 +303,7 @@ public final class ExtentAllocator {
 
     private void restore(int extent, int count) {
         device.restore((long) extent * PageLayout.EXTENT_BYTES, (long) count * PageLayout.EXTENT_BYTES);
+        holes.clear(extent, extent + count);
         backed.set(extent, extent + count);
         backedCount += count;
     }
