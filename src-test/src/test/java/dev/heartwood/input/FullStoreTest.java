@@ -61,7 +61,6 @@ class FullStoreTest {
                 new Kind("hashed", limited().keyOrder(KeyOrder.HASHED).build(), 300),
                 new Kind("little memtables", limited().memtable(ByteSize.kib(256)).build(), 300),
                 new Kind("short records", limited().build(), 20),
-                new Kind("little memtables of short records", limited().memtable(ByteSize.kib(128)).build(), 100),
                 new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000));
     }
 
