@@ -65,6 +65,7 @@ class FullStoreTest {
                 new Kind("lazily levelled", limited().policy(CompactionPolicyKind.LAZY_LEVELING).build(), 300),
                 new Kind("hashed", limited().keyOrder(KeyOrder.HASHED).build(), 300),
                 new Kind("little memtables", limited().memtable(ByteSize.kib(256)).build(), 300),
+                new Kind("short records", limited().build(), 60),
                 new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000));
     }
 

@@ -110,21 +110,18 @@ public final class ExtentAllocator {
     /**
      * Keeps so many more extents for what will be packed, until they are {@link #withdraw withdrawn}.
      *
-     * @param left extents to be left for merges of what was packed before; deletes are taken without
+     * @param left extents to be left for merges of what was packed before
      * @throws NoSpaceException when there are not so many beside all promises; nothing is promised
      */
     public void promise(int extents, Promised to, int left) {
         lock.lock();
         try {
             long withThese = (long) promised + extents;
-            if (to == Promised.DELETES) {
-                backUpTo(withThese);
-            } else {
-                backUpTo(withThese + reserve());
-                long all = 2 * withThese + left + reserve();
-                if (all > backedFree() && AVAILABLE_TIMES * (all - backedFree()) > available()) {
-                    backUpTo(all);
-                }
+            long kept = to == Promised.GROWTH ? reserve() : 0;
+            backUpTo(withThese + kept);
+            long all = withThese + (to == Promised.GROWTH ? withThese : 0) + left + kept;
+            if (all > backedFree() && AVAILABLE_TIMES * (all - backedFree()) > available()) {
+                backUpTo(all);
             }
             promised += extents;
         } finally {
@@ -217,8 +214,8 @@ public final class ExtentAllocator {
     }
 
     /**
-     * Gives the blocks of every free extent back to the file system, where they may be lost to others; those given back before are
-     * passed over. Extents may be allocated and freed meanwhile.
+     * Gives the blocks of every free extent that is not promised back to the file system, where they may be lost to others; those given back
+     * before are passed over. Extents may be allocated and freed meanwhile.
      *
      * @return how many extents were given back
      */
@@ -245,12 +242,13 @@ public final class ExtentAllocator {
         }
     }
 
-    /** Takes the first free extent of the file from {@code from} on that still has its blocks; -1 when there is none. */
+    /** Takes the first free extent of the file from {@code from} on that may have blocks and is not promised; -1 when there is none. */
     private int takeUndiscarded(int from) {
         lock.lock();
         try {
             for (int extent = from; extent < fileExtents; extent++) {
-                if (!isSet(extent) && !holes.get(extent)) {
+                boolean isPromised = backed.get(extent) && backedFree() <= promised;
+                if (!isSet(extent) && !holes.get(extent) && !isPromised) {
                     set(extent);
                     backed.clear(extent);
                     backedCount--;
@@ -358,6 +356,7 @@ public final class ExtentAllocator {
 
     private void restore(int extent, int count) {
         device.restore((long) extent * PageLayout.EXTENT_BYTES, (long) count * PageLayout.EXTENT_BYTES);
+        holes.clear(extent, extent + count);
         backed.set(extent, extent + count);
         backedCount += count;
     }

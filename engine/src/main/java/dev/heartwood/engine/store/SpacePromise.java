@@ -90,21 +90,32 @@ final class SpacePromise {
         long wanted = Math.max(limit, memtable.limitWanted(blockBytes));
         long ahead = limit == 0 ? 0 : space.memtableBytes / STEPS;
         try {
-            promise(Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes)), Promised.GROWTH, false);
+            promise(Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes)), Promised.GROWTH, space.forMerges);
         } catch (NoSpaceException full) {
             if (to == Promised.GROWTH) {
                 throw full;
             }
-            promise(wanted, Promised.DELETES, true);
+            promise(wanted, Promised.DELETES, space.forMerges);
         }
     }
 
-    private void promise(long bytes, Promised to, boolean forDeletes) {
+    /**
+     * As {@link #cover}, for deletes that may have what merges would need, too, since those free nothing without them.
+     *
+     * @throws NoSpaceException when there is no space for it; nothing has changed
+     */
+    synchronized void coverWithLast(long blockBytes) {
+        if (!ended) {
+            promise(Math.max(limit, memtable.limitWanted(blockBytes)), Promised.DELETES, 0);
+        }
+    }
+
+    private void promise(long bytes, Promised to, int left) {
         int more = Math.max(0, extents(bytes) - promised);
-        space.extents.promise(more, to, space.forMerges);
+        space.extents.promise(more, to, left);
         promised += more;
         limit = bytes;
-        memtable.limit(bytes, forDeletes);
+        memtable.limit(bytes, to == Promised.DELETES);
     }
 
     /** Whether there is, or can be, as much space again as merges may take and memtables have been promised. */

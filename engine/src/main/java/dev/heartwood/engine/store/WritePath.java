@@ -306,6 +306,15 @@ final class WritePath {
             }
         }
 
+        /** Nothing frees any space: deletes, by which something may, are given what is left. */
+        private void coverWithLast(NoSpaceException refusal) {
+            if (space == Promised.GROWTH) {
+                throw refusal;
+            }
+            full.space().coverWithLast(blockBytes);
+            isLastAttempt = false;
+        }
+
         private void searchSpace(boolean sealAny, NoSpaceException refusal) {
             requireOpen();
             failStop.check();
@@ -316,8 +325,11 @@ final class WritePath {
                 epochs.awaitReclaimed();
                 isLastAttempt = true;
                 return;
-            } else {
+            } else if (sealAny) {
                 throw refusal;
+            } else {
+                coverWithLast(refusal);
+                return;
             }
             rotation.lock();
             try {

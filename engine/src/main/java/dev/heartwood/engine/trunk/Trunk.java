@@ -26,6 +26,7 @@ public final class Trunk {
      * withoutSpace   -                       -                        structure lock
      * isSpaceShort   -                       -                        structure lock
      * changes        volatile                volatile                 structure lock
+     * mergeSpace     volatile                volatile                 none: any of a few is as good
      * nextId         -                       -                        structure lock
      * policies, pace -                       -                        structure lock
      *
@@ -46,6 +47,7 @@ public final class Trunk {
     private volatile TrunkVersion version;
     private boolean isSpaceShort;
     private volatile long changes;
+    private volatile MeasuredSpace mergeSpace;
     private volatile long debtBytes;
     private volatile long sequenceMax;
     private volatile long overdueBytes;
@@ -91,15 +93,26 @@ public final class Trunk {
         }
     }
 
-    /** Extents that have to be free so that everything can be merged that there is; see {@link MergeSpace}. Walks the tree. */
+    /** Extents that have to be free so that everything can be merged that there is; see {@link MergeSpace}. Walks the tree when it has changed. */
     public long mergeExtents() {
+        MeasuredSpace last = mergeSpace;
+        // Read before the version, which is put in place first.
+        long change = changes;
+        if (last != null && last.change() == change) {
+            return last.extents();
+        }
         TrunkVersion pinned = pin();
         try {
-            return MergeSpace.of(pinned.root()).extents();
+            long extents = MergeSpace.of(pinned.root()).extents();
+            mergeSpace = new MeasuredSpace(change, extents);
+            return extents;
         } finally {
             pinned.release();
         }
     }
+
+    /** Extents for merges, as of a change of the tree or a later one. */
+    private record MeasuredSpace(long change, long extents) {}
 
     /** Extents that a memtable of so many bytes takes once it is packed, as a rule no more. */
     public static long packedExtents(long bytes) {

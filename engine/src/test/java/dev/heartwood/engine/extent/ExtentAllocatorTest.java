@@ -151,7 +151,7 @@ class ExtentAllocatorTest {
         assertEquals(taken.getFirst(), extents.allocate(Purpose.PACKING));
     }
 
-    /** Growth is promised what it takes twice, beside what merges take and the reserve; deletes what they take. */
+    /** Growth is promised what it takes twice, beside what merges take and the reserve; deletes what they take, beside what merges do or not. */
     @Test
     void growthLeavesWhatMergesAndDeletesTake() {
         int free = 30;
@@ -162,10 +162,12 @@ class ExtentAllocatorTest {
         extents.promise(growth, Promised.GROWTH, forMerges);
         assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.GROWTH, forMerges));
         extents.promise(1, Promised.GROWTH, forMerges - 2);
-        extents.promise(free - growth - 1, Promised.DELETES, forMerges);
+        extents.promise(free - growth - 1 - forMerges, Promised.DELETES, forMerges);
+        assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.DELETES, forMerges));
+        extents.promise(forMerges, Promised.DELETES, 0);
         assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.DELETES, 0));
         extents.withdraw(1);
-        extents.promise(1, Promised.DELETES, forMerges);
+        extents.promise(1, Promised.DELETES, 0);
         extents.withdraw(free - growth);
         extents.owe(free);
         assertThrows(NoSpaceException.class, () -> extents.promise(0, Promised.GROWTH, 0));
@@ -211,6 +213,24 @@ class ExtentAllocatorTest {
     }
 
     @Test
+    void whatIsPromisedKeepsItsBlocks() {
+        extents.promise(10, Promised.DELETES, 0);
+        assertTrue(extents.discardFree() > 0);
+        device.limit(device.size());
+        device.hasRoom = false;
+        for (int i = 0; i < 10; i++) {
+            extents.allocate(Purpose.PACKING);
+        }
+        extents.withdraw(10);
+        device.hasRoom = true;
+        int kept = extents.allocate(Purpose.PACKING);
+        extents.free(kept);
+        extents.discardFree();
+        device.hasRoom = false;
+        assertThrows(NoSpaceException.class, () -> extents.allocate(Purpose.PACKING));
+    }
+
+    @Test
     void aDiscardedExtentReadsAsZeroes() {
         int extent = extents.allocate(Purpose.PACKING);
         long address = device.contents((long) extent * PageLayout.EXTENT_PAGES);
@@ -222,7 +242,7 @@ class ExtentAllocatorTest {
         assertEquals(0, extents.discardFree(), "what is a hole already is passed over");
         assertEquals(extent, extents.allocate(Purpose.PACKING));
         extents.free(extent);
-        assertEquals(1, extents.discardFree());
+        assertEquals(free, extents.discardFree(), "those that were given their blocks with it, too");
     }
 
     @Test
