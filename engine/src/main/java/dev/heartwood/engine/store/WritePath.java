@@ -120,14 +120,15 @@ final class WritePath {
                     due = throttle.wrote(lane, keyLength + valueLength);
                     done = true;
                 }
-            } catch (NoSpaceException e) {
-                noLog = e;
             } catch (RuntimeException | Error e) {
                 if (drawn) {
                     // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
                     failStop.fail(e);
                 }
-                throw e;
+                noLog = !drawn && e instanceof NoSpaceException refusal ? refusal : null;
+                if (noLog == null) {
+                    throw e;
+                }
             } finally {
                 lanes.exit(lane);
             }
@@ -174,14 +175,15 @@ final class WritePath {
                     due = throttle.wrote(lane, batch.payloadLength());
                     done = true;
                 }
-            } catch (NoSpaceException e) {
-                noLog = e;
             } catch (RuntimeException | Error e) {
                 if (drawn) {
                     // Nothing is supposed to fail there, but if the Java heap is full: what is in log and memtable is in doubt.
                     failStop.fail(e);
                 }
-                throw e;
+                noLog = !drawn && e instanceof NoSpaceException refusal ? refusal : null;
+                if (noLog == null) {
+                    throw e;
+                }
             } finally {
                 lanes.exit(lane);
             }
