@@ -19,7 +19,7 @@ final class SpacePromise {
     /**
      * Where the space of a store comes from.
      *
-     * @param mergeExtents extents that merges of what is in the tree may take before they give as many back
+     * @param mergeExtents extents that merges of what is in the tree, and the checkpoint after them, may take before they give as many back
      */
     record Space(ExtentAllocator extents, LongSupplier mergeExtents, long memtableBytes) {
         private int extentsForMerges() {
