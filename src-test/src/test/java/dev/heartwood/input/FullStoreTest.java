@@ -36,6 +36,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Stores that are full, by their own limit or because the disk is, with memtables of the usual size: what would grow them is refused for want
@@ -312,5 +313,48 @@ class FullStoreTest {
             assertTrue(again >= deleted * 2 / 3, again + " after " + deleted + " of " + first + " were deleted");
             check(store, 1000, recordsMax);
         }
+    }
+
+    /** Long keys, of which pages, and the images of nodes, hold few: what was taken in is packed, so that the store can be closed and opened. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void whatAStoreOfLongKeysHasTakenIsPacked(int seed) {
+        SplittableRandom chosen = new SplittableRandom(seed);
+        StoreOptions options = StoreOptions.builder()
+                .memory(EnvironmentOptions.MEMORY_MIN)
+                .diskMax(ByteSize.mib(4))
+                .keyOrder(KeyOrder.HASHED)
+                .policy(CompactionPolicyKind.LEVEL_TIERED)
+                .build();
+        try (TestDirectory directory = new TestDirectory("full")) {
+            try (KeyValueStore store = Heartwood.open(directory.path(), options)) {
+                for (int i = 0; i < 4000; i++) {
+                    int record = chosen.nextInt(300);
+                    try {
+                        if (chosen.nextInt(3) == 0) {
+                            store.delete(longKey(record));
+                            model.remove(record);
+                        } else {
+                            store.put(longKey(record), value(record, i, 1000));
+                            model.put(record, i);
+                        }
+                    } catch (NoSpaceException full) {
+                        continue;
+                    }
+                }
+            }
+            FileStoreHost.verify(directory.path());
+            try (KeyValueStore store = Heartwood.open(directory.path(), options)) {
+                for (int record = 0; record < 300; record++) {
+                    Integer version = model.get(record);
+                    byte[] found = store.get(longKey(record));
+                    assertArrayEquals(version == null ? null : value(record, version, 1000), found, "record " + record);
+                }
+            }
+        }
+    }
+
+    private static byte[] longKey(int i) {
+        return ByteBuffer.allocate(2100).put(key(i)).put(value(i, 0, 2092)).array();
     }
 }

@@ -55,10 +55,10 @@ public final class EngineEnvironment implements Environment {
     /** The largest checkpoint distance there is, in memtables. */
     private static final int DISTANCE_MAX = 1024;
 
-    /** How long an opening store sleeps before it looks again for memory that others give back, in nanoseconds. */
     /** Memtables of at least so many parts of a file that may not grow beyond a limit: those that wait to be packed take some of it. */
     private static final int MEMTABLES_OF_FULL_FILE = 32;
 
+    /** How long an opening store sleeps before it looks again for memory that others give back, in nanoseconds. */
     private static final long MEMORY_POLL_NANOS = 500_000;
 
     /** How long who closes sleeps before it looks again for calls under way; a virtual thread that yields may keep its carrier from them. */

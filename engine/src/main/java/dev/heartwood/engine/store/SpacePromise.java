@@ -23,7 +23,7 @@ final class SpacePromise {
         private final long memtableBytes;
         private volatile int forMerges;
 
-        /** @param mergeExtents walks the tree for the extents that merges of what is there may take before they give as many back */
+        /** @param mergeExtents walks the tree for the extents that merges of what is there, and the checkpoint after them, may take before they give as many back */
         Space(ExtentAllocator extents, LongSupplier mergeExtents, long memtableBytes) {
             this.extents = extents;
             this.mergeExtents = mergeExtents;

@@ -245,7 +245,7 @@ final class StoreOpener {
         long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
         log.rotate(generation);
         Memtable replayedLast = recovery.rest();
-        SpacePromise.Space space = new SpacePromise.Space(extents, trunk::mergeExtents, memtableBytes);
+        SpacePromise.Space space = new SpacePromise.Space(extents, () -> trunk.mergeExtents() + images.extentCount(), memtableBytes);
         Generations generations = new Generations(new Generation(generation, replayedLast, new SpacePromise(space, replayedLast)));
 
         CheckpointDistance distance = new CheckpointDistance(options.checkpointDistance(), memtableBytes);

@@ -18,6 +18,9 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves) {
     /** The last extents of a branch and of a maplet. */
     private static final int EXTENTS_BEGUN = 2;
 
+    /** Those that packing begins: with that of large values and the ends of long keys. */
+    private static final int EXTENTS_PACKED_BEGUN = 3;
+
     static MergeSpace of(TrunkNode root) {
         return new MergeSpace(RunUsage.of(root).movingBytes(), largestLeaf(root, Span.ALL), leaves(root));
     }
@@ -44,11 +47,15 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves) {
     /** All of it in extents, with what pages and maplets add to entries, and what is begun anew where leaves split. */
     long extents() {
         long bytes = movingBytes + leafBytes;
-        return bytes == 0 ? 0 : packedExtents(bytes) + (long) EXTENTS_BEGUN * leaves;
+        return bytes == 0 ? 0 : extents(bytes) + (long) EXTENTS_BEGUN * (leaves + 1);
     }
 
-    /** The extents that so many bytes of entries take, as a rule no more. */
+    /** The extents that a memtable of so many bytes takes, as a rule no more. */
     static long packedExtents(long bytes) {
-        return bytes * 5 / 4 / PageLayout.EXTENT_BYTES + EXTENTS_BEGUN;
+        return extents(bytes) + EXTENTS_PACKED_BEGUN;
+    }
+
+    private static long extents(long bytes) {
+        return bytes * 5 / 4 / PageLayout.EXTENT_BYTES;
     }
 }

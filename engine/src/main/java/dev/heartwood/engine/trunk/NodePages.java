@@ -35,6 +35,7 @@ final class NodePages {
 
     private final TreeStorage storage;
     private final Map<Integer, Integer> livePages = new HashMap<>();
+    private volatile int extentCount;
     private int extent = -1;
     private int nextPage;
 
@@ -85,6 +86,7 @@ final class NodePages {
             int full = extent;
             extent = storage.extents().allocate(Purpose.CHECKPOINT);
             livePages.put(extent, 0);
+            extentCount = livePages.size();
             nextPage = 0;
             freeWhenUnused(full);
         }
@@ -99,6 +101,7 @@ final class NodePages {
             if (!livePages.containsKey(home)) {
                 storage.extents().markUsed(home);
                 livePages.put(home, 0);
+                extentCount = livePages.size();
             }
         }
         for (long page : pages) {
@@ -118,6 +121,7 @@ final class NodePages {
     private void freeWhenUnused(int home) {
         if (home >= 0 && home != extent && livePages.getOrDefault(home, -1) == 0) {
             livePages.remove(home);
+            extentCount = livePages.size();
             storage.free(home);
         }
     }
@@ -161,8 +165,8 @@ final class NodePages {
     }
 
     /** Extents that hold node images, for accounting. */
-    synchronized int extentCount() {
-        return livePages.size();
+    int extentCount() {
+        return extentCount;
     }
 
     private static int extentOf(long page) {
