@@ -64,6 +64,8 @@ public final class ExtentAllocator {
 
     private int backedCount;
     private int promised;
+    /** Of what was promised, what the packing under way has taken. */
+    private int packed;
 
     /**
      * An allocator in whose file nothing is allocated yet.
@@ -101,6 +103,10 @@ public final class ExtentAllocator {
             }
             int extent = lowestBacked();
             set(extent);
+            if (purpose == Purpose.PACKING && promised > 0) {
+                promised--;
+                packed++;
+            }
             return extent;
         } finally {
             lock.unlock();
@@ -185,12 +191,24 @@ public final class ExtentAllocator {
         }
     }
 
-    /** Takes back the promise of so many extents: what it was for is packed. */
+    /** Takes back what is left of a promise of so many extents: what it was for is packed, one after the other. */
     public void withdraw(int extents) {
         lock.lock();
         try {
-            promised -= extents;
+            promised += packed - extents;
+            packed = 0;
             assert promised >= 0 : promised + " extents promised";
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Promises again what a packing has taken that failed, and will be tried again. */
+    public void packingFailed() {
+        lock.lock();
+        try {
+            promised += packed;
+            packed = 0;
         } finally {
             lock.unlock();
         }

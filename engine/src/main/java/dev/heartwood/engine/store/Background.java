@@ -265,7 +265,12 @@ final class Background {
 
     private void pack(Generation sealed) {
         sealed.space().prepareNext();
-        sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
+        try {
+            sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
+        } catch (RuntimeException | Error e) {
+            sealed.space().packingFailed();
+            throw e;
+        }
         packingFailure = null;
         generations.removeOldest(sealed);
         epochs.defer(sealed::release);

@@ -16,6 +16,9 @@ final class SpacePromise {
     /** A memtable is promised its space in about so many steps, so that a store that is little written keeps little. */
     private static final int STEPS = 16;
 
+    /** The file grows ahead by such a part of a memtable at a time. */
+    private static final int AHEAD_SHARE = 4;
+
     /** Where the space of a store comes from. Thread-safe. */
     static final class Space {
         private final ExtentAllocator extents;
@@ -134,13 +137,18 @@ final class SpacePromise {
 
     /**
      * For who packs the memtable: sees what merges may take by now, and where memtables fill, has room made on the device for the next one, so
-     * that those who write to it need wait for neither.
+     * that those who write to it need hardly wait for either.
      */
     void prepareNext() {
         space.lookAtTree();
         if (memtable.chunkBytes() >= space.memtableBytes / 2) {
-            space.extents.growAhead(extents(space.memtableBytes));
+            space.extents.growAhead(extents(space.memtableBytes / AHEAD_SHARE));
         }
+    }
+
+    /** The memtable could not be packed, and will be later. */
+    void packingFailed() {
+        space.extents.packingFailed();
     }
 
     /** The memtable is packed: what is left of its extents is for others. */

@@ -176,6 +176,42 @@ class ExtentAllocatorTest {
         extents.promise(growth, Promised.GROWTH, forMerges);
     }
 
+    /** A packing takes what was promised to it, and no more counts as promised than is still to come. */
+    @Test
+    void packingTakesWhatWasPromised() {
+        device.limit(21L * PageLayout.EXTENT_BYTES);
+        extents.promise(6, Promised.DELETES, 0);
+        int first = extents.allocate(Purpose.PACKING);
+        int second = extents.allocate(Purpose.PACKING);
+        assertThrows(NoSpaceException.class, () -> extents.promise(15, Promised.DELETES, 0));
+        extents.promise(14, Promised.DELETES, 0);
+        assertEquals(2, extents.allocatedCount(), first + " and " + second);
+    }
+
+    @Test
+    void aPackingThatFailsHasItsPromiseAgain() {
+        device.limit(21L * PageLayout.EXTENT_BYTES);
+        extents.promise(6, Promised.DELETES, 0);
+        int taken = extents.allocate(Purpose.PACKING);
+        extents.free(taken);
+        extents.packingFailed();
+        assertThrows(NoSpaceException.class, () -> extents.promise(15, Promised.DELETES, 0));
+        extents.promise(14, Promised.DELETES, 0);
+        extents.withdraw(20);
+        extents.promise(20, Promised.DELETES, 0);
+    }
+
+    @Test
+    void whatIsLeftOfAPromiseIsFreeOnceItsMemtableIsPacked() {
+        device.limit(21L * PageLayout.EXTENT_BYTES);
+        extents.promise(6, Promised.DELETES, 0);
+        extents.allocate(Purpose.PACKING);
+        extents.allocate(Purpose.PACKING);
+        extents.withdraw(6);
+        extents.promise(18, Promised.DELETES, 0);
+        assertThrows(NoSpaceException.class, () -> extents.promise(1, Promised.DELETES, 0));
+    }
+
     /** What is grown ahead is there for promises, of a device that gives nothing more, and no more than is asked for. */
     @Test
     void whatIsGrownAheadCanBePromisedWithoutGrowing() {
