@@ -66,6 +66,8 @@ public final class ExtentAllocator {
     private int promised;
     /** Of what was promised, what the packing under way has taken. */
     private int packed;
+    /** What the file system had when it was asked last, in extents. */
+    private long availableSeen;
 
     /**
      * An allocator in whose file nothing is allocated yet.
@@ -159,8 +161,30 @@ public final class ExtentAllocator {
     private int growthAhead(int extents) {
         lock.lock();
         try {
+            available();
             int target = Math.min(fileExtents + step(), extentsMax);
             return backedFree() < (long) promised + reserve() + extents && target > fileExtents ? target : 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * As {@link #promise} for growth, if that takes nothing of the device and there is plenty by what its file system said last.
+     *
+     * @return whether it is promised
+     */
+    public boolean tryPromise(int extents, int left) {
+        lock.lock();
+        try {
+            long withThese = (long) promised + extents;
+            long free = backedFree();
+            long missing = 2 * withThese + left + reserve() - free;
+            if (free < withThese + reserve() || AVAILABLE_TIMES * missing > Math.min(withoutBlocks(), availableSeen)) {
+                return false;
+            }
+            promised += extents;
+            return true;
         } finally {
             lock.unlock();
         }
@@ -177,8 +201,12 @@ public final class ExtentAllocator {
 
     /** Extents that could get blocks by what the file may grow to and by what its file system says. */
     private long available() {
-        long withoutBlocks = (long) extentsMax - firstExtent - backedCount;
-        return Math.min(withoutBlocks, device.available() / PageLayout.EXTENT_BYTES);
+        availableSeen = device.available() / PageLayout.EXTENT_BYTES;
+        return Math.min(withoutBlocks(), availableSeen);
+    }
+
+    private long withoutBlocks() {
+        return (long) extentsMax - firstExtent - backedCount;
     }
 
     /** As {@link #promise} for what has been taken in already, whether there are so many or not. */

@@ -74,6 +74,30 @@ final class SpacePromise {
     }
 
     /**
+     * As {@link #cover} where space is plenty: waits for nobody, and allocates nothing. Returns whether the memtable may take the entry now for
+     * that.
+     */
+    synchronized boolean tryCover(long blockBytes) {
+        long wanted = memtable.limitWanted(blockBytes);
+        if (ended || wanted == 0 || memtable.isForDeletes()) {
+            return false;
+        }
+        long bytes = ahead(Math.max(limit, wanted));
+        int more = Math.max(0, extents(bytes) - promised);
+        boolean isPromised = space.extents.tryPromise(more, space.forMerges);
+        if (isPromised) {
+            promised(bytes, more, Promised.GROWTH);
+        }
+        return isPromised;
+    }
+
+    /** What is promised at once where so many bytes of records are wanted. */
+    private long ahead(long wanted) {
+        long ahead = limit == 0 ? 0 : space.memtableBytes / STEPS;
+        return Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes));
+    }
+
+    /**
      * Has the memtable take an entry with a block of so many bytes.
      *
      * @param isShort whether space was short when some was wanted last, so that the tree has to be looked at
@@ -91,9 +115,8 @@ final class SpacePromise {
             return;
         }
         long wanted = Math.max(limit, memtable.limitWanted(blockBytes));
-        long ahead = limit == 0 ? 0 : space.memtableBytes / STEPS;
         try {
-            promise(Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes)), Promised.GROWTH, space.forMerges);
+            promise(ahead(wanted), Promised.GROWTH, space.forMerges);
         } catch (NoSpaceException full) {
             if (to == Promised.GROWTH) {
                 throw full;
@@ -116,6 +139,10 @@ final class SpacePromise {
     private void promise(long bytes, Promised to, int left) {
         int more = Math.max(0, extents(bytes) - promised);
         space.extents.promise(more, to, left);
+        promised(bytes, more, to);
+    }
+
+    private void promised(long bytes, int more, Promised to) {
         promised += more;
         limit = bytes;
         memtable.limit(bytes, to == Promised.DELETES);

@@ -137,6 +137,9 @@ final class WritePath {
                 return;
             }
             long bytes = (long) keyLength + valueLength;
+            if (noLog == null && isCovered(active, Memtable.blockBytes(1, bytes))) {
+                continue;
+            }
             search = search == null ? new RoomSearch(1, bytes, bytes, space) : search;
             search.makeRoom(operation, active, noLog);
         }
@@ -191,9 +194,17 @@ final class WritePath {
                 finish(operation, batch.userBytes(), durability, due);
                 return;
             }
+            if (noLog == null && isCovered(active, Memtable.blockBytes(batch.count(), batch.userBytes()))) {
+                continue;
+            }
             search = search == null ? new RoomSearch(batch.count(), batch.userBytes(), batch.payloadLength(), batch.space()) : search;
             search.makeRoom(operation, active, noLog);
         }
+    }
+
+    /** Whether the memtable lacked nothing but space that is plenty, and has some now. */
+    private boolean isCovered(Generation active, long blockBytes) {
+        return !background.isSpaceShort() && active.space().tryCover(blockBytes);
     }
 
     /** Writes an empty batch: logs nothing; a synced one makes what was logged before it durable, as any synced write. */
