@@ -176,6 +176,25 @@ class ExtentAllocatorTest {
         extents.promise(growth, Promised.GROWTH, forMerges);
     }
 
+    /** Who writes is promised only what has its blocks already, and while the device has plenty by what it said last. */
+    @Test
+    void aPromiseThatIsTriedTakesNothingOfTheDevice() {
+        assertFalse(extents.tryPromise(1, 0), "nothing has blocks yet");
+        extents.promise(1, Promised.GROWTH, 0);
+        long bytes = device.size();
+        assertFalse(extents.tryPromise(2, 8), "nobody has asked the device");
+        extents.growAhead(0);
+        assertTrue(extents.tryPromise(2, 8));
+        assertFalse(extents.tryPromise(20, 0), "more than has blocks");
+        assertFalse(extents.tryPromise(1, EXTENTS), "merges may take more than there is");
+        assertEquals(bytes, device.size());
+        device.limit(bytes);
+        extents.growAhead(EXTENTS);
+        assertFalse(extents.tryPromise(1, 8), "the device said that it has nothing");
+        extents.withdraw(3);
+        assertTrue(extents.tryPromise(1, 0));
+    }
+
     /** A packing takes what was promised to it, and no more counts as promised than is still to come. */
     @Test
     void packingTakesWhatWasPromised() {
