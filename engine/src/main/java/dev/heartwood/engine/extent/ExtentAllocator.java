@@ -17,33 +17,31 @@ public final class ExtentAllocator {
      *
      * What memtables will take when they are packed is promised to them before they take it in, so that no packing is without space. A promise
      * for what the store grows by is made only while there is as much again, since what was packed is merged on before it is free, and what
-     * merges take for what was packed before, which its caller knows. Beside all of that a reserve is left, for deletes alone: whatever
-     * merges have used up, these are taken, and a merge takes less the more is deleted.
+     * merges take for what was packed before, which its caller knows. Beside all of that a reserve is left, for deletes alone. Those leave to
+     * merges what they take as long as anything frees some, and then nothing: a merge takes less the more is deleted.
      *
      * What is promised and the reserve are extents that have their blocks. So is the rest where the file system has not much more: what it
      * has others may take. The file grows before it runs out of such extents, by an eighth of its length, 1 MiB to 64 MiB, after free
-     * extents without blocks have been given theirs again. When that cannot be done, what would grow the store is
-     * refused while compaction and deletes go on with what is left. A refusal is not remembered: the next request asks the file system
-     * again, so the store heals once there is room.
+     * extents without blocks have been given theirs again. When that cannot be done, what would grow the store is refused while compaction
+     * and deletes go on with what is left. A refusal is not remembered: the next request asks the file system again, so the store heals once
+     * there is room.
      *
      * Growing happens under the lock, but for that ahead of use: whoever needs an extent has to wait for it anyway. So does giving a hole its
-     * blocks again; where
-     * there is no room for that, the lowest extent that has its blocks is handed out instead.
+     * blocks again; where there is no room for that, the lowest extent that has its blocks is handed out instead.
      */
     private static final int STEP_EXTENTS_MIN = (1 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_EXTENTS_MAX = (64 << 20) / PageLayout.EXTENT_BYTES;
     private static final int STEP_SHIFT = 3;
-    /** Of a file of a few MiB, which should be no longer than it must, a sixteenth. */
     private static final int RESERVE_EXTENTS_MIN = 4;
+    private static final int RESERVE_EXTENTS_MAX = 256;
+    private static final int RESERVE_SHIFT = 5;
+    /** Of a file of a few MiB, which should be no longer than it must, a sixteenth. */
+    private static final int RESERVE_SHIFT_SMALL = 4;
 
     private static final int RESERVE_EXTENTS_LEAST = 2;
 
-    /** What is wanted so many times makes extents that have no blocks yet as good as those that have. */
+    /** Extents without blocks are as good as those that have theirs when the file system has so many times what is wanted of them. */
     private static final int AVAILABLE_TIMES = 2;
-
-    private static final int RESERVE_SHIFT_SMALL = 4;
-    private static final int RESERVE_EXTENTS_MAX = 256;
-    private static final int RESERVE_SHIFT = 5;
 
     private final BlockDevice device;
     private final int extentsMax;
@@ -142,6 +140,7 @@ public final class ExtentAllocator {
      * Others go on meanwhile.
      */
     public void growAhead(int extents) {
+        see(device.available());
         for (int target = growthAhead(extents); target > 0; target = growthAhead(extents)) {
             try {
                 device.allocate((long) target * PageLayout.EXTENT_BYTES);
@@ -157,11 +156,19 @@ public final class ExtentAllocator {
         }
     }
 
+    private void see(long availableBytes) {
+        lock.lock();
+        try {
+            availableSeen = availableBytes / PageLayout.EXTENT_BYTES;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** The extents that the file is to have; 0 when it has enough, or may have no more. */
     private int growthAhead(int extents) {
         lock.lock();
         try {
-            available();
             int target = Math.min(fileExtents + step(), extentsMax);
             return backedFree() < (long) promised + reserve() + extents && target > fileExtents ? target : 0;
         } finally {

@@ -100,9 +100,9 @@ class MergeSpaceTest {
         }
     }
 
-    /** With half of that merges find no space, are passed over once, and what was packed is as it was. */
+    /** With a third of a leaf merges find no space, are passed over once each, and what was packed is as it was. */
     @Test
-    void isNotMuchMoreThanEnough() {
+    void whatFindsNoSpaceIsPassedOver() {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             load(tree, new SplittableRandom(1), 12);
             Deque<Integer> taken = new ArrayDeque<>();
