@@ -33,7 +33,7 @@ public final class ClosedBesideMove implements Runnable {
     public static void takes() {
         if (Thread.currentThread() == closer) {
             closing.countDown();
-            await(moving);
+            Waits.await(moving);
         }
     }
 
@@ -70,26 +70,10 @@ public final class ClosedBesideMove implements Runnable {
             cursor.next();
             closer = new Thread(store::close);
             closer.start();
-            await(closing);
+            Waits.await(closing);
             assertThrows(ClosedException.class, cursor::next);
-            join(closer);
+            Waits.join(closer);
             assertFalse(wasMoving, "closed within a move");
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static void join(Thread thread) {
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 }

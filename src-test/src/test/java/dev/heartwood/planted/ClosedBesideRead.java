@@ -15,15 +15,11 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.store.Surroundings;
-import dev.heartwood.engine.task.Priority;
-import dev.heartwood.engine.task.Workers;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
 /**
@@ -65,7 +61,7 @@ public final class ClosedBesideRead implements Runnable {
         Read read = READ.get();
         if (read != null) {
             read.begun.countDown();
-            await(read.mayGoOn);
+            Waits.await(read.mayGoOn);
         }
     }
 
@@ -89,7 +85,7 @@ public final class ClosedBesideRead implements Runnable {
                     begun.countDown();
                 }
             });
-            await(begun);
+            Waits.await(begun);
         }
 
         /** Lets it go on; returns whether it came to its end without waiting, while nobody else had a call but who waits. */
@@ -105,41 +101,13 @@ public final class ClosedBesideRead implements Runnable {
         }
     }
 
-    /** Workers without threads: tasks are run by who waits for them. */
-    private final class Tasks implements Workers {
-        private final Queue<Runnable> queued = new ConcurrentLinkedQueue<>();
-
-        @Override
-        public void submit(Priority priority, Runnable task) {
-            queued.add(task);
-        }
-
-        @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {}
-
-        @Override
-        public boolean runOneHere() {
-            Runnable task = queued.poll();
-            if (task != null) {
-                task.run();
-            } else if (Thread.currentThread() == writer && !reads.isEmpty()) {
-                writerWaits();
-            }
-            return task != null;
-        }
-
-        @Override
-        public int count() {
-            return 1;
-        }
-
-        @Override
-        public void close() {
-            while (runOneHere()) {}
+    /** The writer, which looks for a task and finds none, is about to wait for nobody in the background: so for the reads. */
+    private void foundNoTask() {
+        if (Thread.currentThread() == writer && !reads.isEmpty()) {
+            writerWaits();
         }
     }
 
-    /** For nobody in the background: so for the reads. */
     private void writerWaits() {
         hasWaited = true;
         for (Read read : reads) {
@@ -155,7 +123,7 @@ public final class ClosedBesideRead implements Runnable {
 
     @Override
     public void run() {
-        Surroundings surroundings = new Surroundings(count -> new Tasks(), Clock.SYSTEM, () -> 1, 2);
+        Surroundings surroundings = new Surroundings(count -> new QueuedTasks(this::foundNoTask), Clock.SYSTEM, () -> 1, 2);
         try (EngineEnvironment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1), surroundings);
                 KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS)) {
             try {
@@ -167,7 +135,7 @@ public final class ClosedBesideRead implements Runnable {
                 }
             } finally {
                 reads.forEach(read -> read.mayGoOn.countDown());
-                reads.forEach(read -> join(read.thread));
+                reads.forEach(read -> Waits.join(read.thread));
             }
             for (Read read : reads) {
                 assertNull(read.failure);
@@ -185,22 +153,6 @@ public final class ClosedBesideRead implements Runnable {
             Read read = new Read(snapshot);
             reads.add(read);
             assertFalse(read.begun.getCount() > 0 || !read.thread.isAlive(), "the read did not wait");
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static void join(Thread thread) {
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 }

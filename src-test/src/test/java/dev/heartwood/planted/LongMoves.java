@@ -13,15 +13,11 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.store.Surroundings;
-import dev.heartwood.engine.task.Priority;
-import dev.heartwood.engine.task.Workers;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
 /** What moves of cursors hold while they are under way; runs in the engine that {@link LongMovesTest} has loaded, which calls {@link #passes} there. */
@@ -55,42 +51,15 @@ public final class LongMoves implements Runnable {
         }
     }
 
-    /** Workers without threads: tasks are run by who waits for them. */
-    private final class Tasks implements Workers {
-        private final Queue<Runnable> queued = new ConcurrentLinkedQueue<>();
-
-        @Override
-        public void submit(Priority priority, Runnable task) {
-            queued.add(task);
-        }
-
-        @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {}
-
-        @Override
-        public boolean runOneHere() {
-            Runnable task = queued.poll();
-            if (task != null) {
-                task.run();
-            } else if (Thread.currentThread() == writer) {
-                writerWaits.countDown(); // for nobody in the background
-            }
-            return task != null;
-        }
-
-        @Override
-        public int count() {
-            return 1;
-        }
-
-        @Override
-        public void close() {
-            while (runOneHere()) {}
+    /** Who looks for a task and finds none waits for nobody in the background. */
+    private void foundNoTask() {
+        if (Thread.currentThread() == writer) {
+            writerWaits.countDown();
         }
     }
 
     private EngineEnvironment environment() {
-        return EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1), new Surroundings(count -> new Tasks(), Clock.SYSTEM, () -> 1, 2));
+        return EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1), new Surroundings(count -> new QueuedTasks(this::foundNoTask), Clock.SYSTEM, () -> 1, 2));
     }
 
     private static byte[] key(int number) {
@@ -122,7 +91,7 @@ public final class LongMoves implements Runnable {
             assertEquals(0, writerWaits.getCount(), "there was memory without that of the moves");
         } finally {
             writerWaits.countDown();
-            moves.forEach(LongMoves::join);
+            moves.forEach(Waits::join);
         }
     }
 
@@ -132,7 +101,7 @@ public final class LongMoves implements Runnable {
         Thread thread = Thread.ofPlatform().start(() -> {
             PASSING.set(() -> {
                 begun.countDown();
-                await(writerWaits);
+                Waits.await(writerWaits);
             });
             try (Cursor cursor = store.cursor()) {
                 cursor.next();
@@ -140,7 +109,7 @@ public final class LongMoves implements Runnable {
                 begun.countDown();
             }
         });
-        await(begun);
+        Waits.await(begun);
         return thread;
     }
 
@@ -175,22 +144,6 @@ public final class LongMoves implements Runnable {
         } else if (passed == KEYS / 2) {
             store.checkpoint();
             assertEquals(0, environment.memoryStats().memtableBytes());
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
-        }
-    }
-
-    private static void join(Thread thread) {
-        try {
-            thread.join();
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
         }
     }
 }

@@ -13,6 +13,11 @@ import java.util.Random;
 final class LogTester implements ReplaySink, AutoCloseable {
     /** One record: its first sequence, its generation and what its entries are made from. */
     record Operation(long generation, long sequence, int entries, boolean isBatch, List<String> texts) {
+        /** A put that is made from a text. */
+        static Operation put(long generation, long sequence, String text) {
+            return new Operation(generation, sequence, 1, false, List.of(text));
+        }
+
         long payloadBytes() {
             long bytes = isBatch ? WriteAheadLog.batchPayloadBytes(0) : 0;
             for (String text : texts) {

@@ -36,12 +36,8 @@ class UnsyncedSegmentsTest {
         storage.discard();
     }
 
-    private static Operation put(long generation, long sequence, String text) {
-        return new Operation(generation, sequence, 1, false, List.of(text));
-    }
-
     private Operation put(int length) {
-        return put(1, sequence++, "x".repeat(length));
+        return Operation.put(1, sequence++, "x".repeat(length));
     }
 
     private static List<Operation> replay(CrashStorage from) {
@@ -92,7 +88,7 @@ class UnsyncedSegmentsTest {
         log.rotate(2);
         log.prepareSpare();
         storage.failWriteBack();
-        all.add(put(2, sequence++, "in a segment that is new"));
+        all.add(Operation.put(2, sequence++, "in a segment that is new"));
         tester.append(log, 0, all.getLast());
         assertThrows(StoreIoException.class, log::sync);
         assertTrue(log.isFailed());
@@ -112,7 +108,7 @@ class UnsyncedSegmentsTest {
             recovered.replay(sink);
             assertEquals(all, sink.replayed);
             recovered.rotate(2);
-            all.add(put(2, sequence++, "in a segment that is new"));
+            all.add(Operation.put(2, sequence++, "in a segment that is new"));
             tester.append(recovered, 0, all.getLast());
             assertThrows(StoreIoException.class, recovered::sync);
             assertTrue(recovered.isFailed());
@@ -194,7 +190,7 @@ class UnsyncedSegmentsTest {
         tester.append(log, 0, put(10));
         tester.append(log, 1, put(10));
         log.rotate(2);
-        tester.append(log, 0, put(2, sequence++, "x".repeat(10)));
+        tester.append(log, 0, Operation.put(2, sequence++, "x".repeat(10)));
         for (CrashStorage.File file : storage.files.values()) {
             System.arraycopy(file.bytes(), 0, file.durable, 0, file.durable.length);
             file.isEntryDurable = true;

@@ -46,12 +46,8 @@ class WriteAheadLogTest {
         storage.discard();
     }
 
-    private static Operation put(long generation, long sequence, String text) {
-        return new Operation(generation, sequence, 1, false, List.of(text));
-    }
-
     private Operation put(int length) {
-        return put(1, sequence++, "x".repeat(length));
+        return Operation.put(1, sequence++, "x".repeat(length));
     }
 
     private static List<Operation> replay(CrashStorage from, long checkpoint, ReplaySummary[] summary) {
@@ -101,7 +97,7 @@ class WriteAheadLogTest {
     @Test
     void theBytesAreTheFormat() {
         log.rotate(7);
-        tester.append(log, 1, put(7, 0x99, "abcdef"));
+        tester.append(log, 1, Operation.put(7, 0x99, "abcdef"));
         tester.append(log, 1, new Operation(7, 0x9a, 1, true, List.of("ghi")));
         CrashStorage.File file = storage.files.get("log-000001.seg");
         long salt = Memory.getLong(file.address + LogLayout.HEADER_SALT);
@@ -215,7 +211,7 @@ class WriteAheadLogTest {
             writeGenerations(even, 1, 8);
             even.rotate(9);
             even.release(8);
-            tester.append(even, 0, put(9, sequence++, "x"));
+            tester.append(even, 0, Operation.put(9, sequence++, "x"));
             even.rotate(10);
             // The one of generation 9, and as much as was let go of last.
             assertEquals(2, files.get().size());
@@ -248,7 +244,7 @@ class WriteAheadLogTest {
         for (int generation = first; generation <= last; generation++) {
             even.rotate(generation);
             for (int i = 0; i < 300; i++) {
-                tester.append(even, 0, put(generation, sequence++, "x".repeat(100)));
+                tester.append(even, 0, Operation.put(generation, sequence++, "x".repeat(100)));
             }
             even.prepareSpare();
             if (generation % 4 == 0) {
@@ -269,7 +265,7 @@ class WriteAheadLogTest {
                 fitted.rotate(generation);
                 for (int i = 0; i < 300 + 20 * (generation % 5); i++) {
                     int before = other.mappingsMade;
-                    tester.append(fitted, 0, put(generation, sequence++, "x".repeat(100)));
+                    tester.append(fitted, 0, Operation.put(generation, sequence++, "x".repeat(100)));
                     madeByAppends[generation] += other.mappingsMade - before;
                     if (wanted.getAndSet(false)) {
                         fitted.prepareSpare();
@@ -292,7 +288,7 @@ class WriteAheadLogTest {
             for (int generation = 1; generation <= 4; generation++) {
                 lanes.rotate(generation);
                 for (int i = 0; i < 3_000; i++) {
-                    tester.append(lanes, i & 1, put(generation, sequence++, "x".repeat(500)));
+                    tester.append(lanes, i & 1, Operation.put(generation, sequence++, "x".repeat(500)));
                 }
                 lanes.prepareSpare();
                 lanes.release(generation - 1);
@@ -300,7 +296,7 @@ class WriteAheadLogTest {
             for (int generation = 5; generation <= 20; generation++) {
                 lanes.rotate(generation);
                 for (int i = 0; i < 50; i++) {
-                    tester.append(lanes, 0, put(generation, sequence++, "x".repeat(500)));
+                    tester.append(lanes, 0, Operation.put(generation, sequence++, "x".repeat(500)));
                 }
                 lanes.release(generation - 1);
                 lanes.prepareSpare();
@@ -343,7 +339,7 @@ class WriteAheadLogTest {
             tester.append(larger, 0, put(25_000));
             for (int generation = 2; generation < 8; generation++) {
                 larger.rotate(generation);
-                tester.append(larger, 0, put(generation, sequence++, "little"));
+                tester.append(larger, 0, Operation.put(generation, sequence++, "little"));
             }
             List<Long> sizes = new ArrayList<>();
             other.files.values().forEach(file -> sizes.add((long) file.durable.length >> 10));
@@ -380,7 +376,7 @@ class WriteAheadLogTest {
         for (int generation = 1; generation < 200; generation++) {
             log.rotate(generation);
             for (int i = 0; i < 30; i++) {
-                tester.append(log, i % 2, put(generation, sequence++, "y".repeat(2000)));
+                tester.append(log, i % 2, Operation.put(generation, sequence++, "y".repeat(2000)));
             }
             log.prepareSpare();
             log.release(generation - 1);
@@ -429,7 +425,7 @@ class WriteAheadLogTest {
         assertThrows(IllegalStateException.class, () -> log.rotate(5));
         assertThrows(IllegalStateException.class, () -> log.release(5));
         assertThrows(IllegalStateException.class, () -> log.replay(tester));
-        tester.append(log, 0, put(5, 1, "a"));
+        tester.append(log, 0, Operation.put(5, 1, "a"));
         log.close();
         log.close();
         assertThrows(ClosedException.class, () -> log.reserve(0, 1));
@@ -458,7 +454,7 @@ class WriteAheadLogTest {
         log.rotate(1);
         tester.append(log, 0, put(100));
         log.rotate(2);
-        tester.append(log, 0, put(2, sequence++, "b"));
+        tester.append(log, 0, Operation.put(2, sequence++, "b"));
         log.release(1);
         CrashStorage before = storage.kill();
         log.reserve(1, 10);
