@@ -40,6 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 3, time = 1)
 public class FilterBenchmark {
     private static final int BRANCHES = 8;
+    private static final int PARTS = 4;
     private static final int BLOOM_BITS_PER_KEY = 12;
     private static final long STORE_ID = 1;
     private static final long POOL_BYTES = 640L << 20;
@@ -56,6 +57,7 @@ public class FilterBenchmark {
     private MapletStorage storage;
     private FingerprintBuffer[] fingerprints;
     private Maplet maplet;
+    private Maplet[] parts;
     private BlockedBloomFilter bloom;
     private long bloomAddress;
     private long bloomBytes;
@@ -85,6 +87,14 @@ public class FilterBenchmark {
             }
         }
         maplet = newMaplet();
+        parts = new Maplet[PARTS];
+        for (int part = 0; part < PARTS; part++) {
+            MapletBuilder builder = new MapletBuilder(storage, ++lastId, WriteMode.CACHED).growthExpected(keys);
+            for (int branch = part; branch < BRANCHES; branch += PARTS) {
+                builder.add(fingerprints[branch], branch / PARTS);
+            }
+            parts[part] = builder.build();
+        }
         bloomBytes = BlockedBloomFilter.bytes(BlockedBloomFilter.lines(keys, BLOOM_BITS_PER_KEY));
         bloomAddress = pool.allocate(bloomBytes);
         bloom = newBloom();
@@ -127,7 +137,20 @@ public class FilterBenchmark {
     /** All keys, from fingerprints to pages in the cache; divide by the keys. */
     @Benchmark
     public long mapletBuild() {
-        Maplet built = newMaplet();
+        return replace(newMaplet());
+    }
+
+    /** All keys, from four maplets of two branches each; divide by the keys. */
+    @Benchmark
+    public long mapletMerge() {
+        MapletBuilder builder = new MapletBuilder(storage, ++lastId, WriteMode.CACHED);
+        for (int part = 0; part < PARTS; part++) {
+            builder.add(parts[part], new int[] {part, part + PARTS});
+        }
+        return replace(builder.build());
+    }
+
+    private long replace(Maplet built) {
         long bytes = built.bytes();
         epochs.exit(epoch);
         built.release();

@@ -21,8 +21,8 @@ final class EntryBuckets implements AutoCloseable {
      */
     static final long FINGERPRINT_MASK = (1L << FilterLayout.FINGERPRINT_BITS_MAX) - 1;
 
-    private static final int VALUE_BITS = FilterLayout.VALUE_BITS_MAX;
-    private static final int VALUE_MASK = (1 << VALUE_BITS) - 1;
+    private static final int VALUE_BITS = Entry.VALUE_BITS;
+    private static final int VALUE_MASK = Entry.VALUE_MASK;
     private static final int CHUNK_BYTES = MemoryPool.BLOCK_BYTES_MIN;
     private static final long SLAB_BYTES_MIN = 4 * CHUNK_BYTES;
     private static final int BUCKET_ENTRIES = 4096;
@@ -111,7 +111,7 @@ final class EntryBuckets implements AutoCloseable {
         }
     }
 
-    /** The fingerprints in ascending order, cut to {@code bits} bits, after {@link #sort}. */
+    /** The entries in ascending order, fingerprints cut to {@code bits} bits, after {@link #sort}. */
     Cursor cursor(int bits) {
         return new Cursor(fingerprintBits - bits);
     }
@@ -245,67 +245,52 @@ final class EntryBuckets implements AutoCloseable {
                 "the memory budget has no room for " + bytes + " bytes more to build a maplet in");
     }
 
-    /** Walks the fingerprints in ascending order with all values of each. */
-    final class Cursor implements SortedEntries {
+    /** Reads the entries in ascending order. */
+    final class Cursor implements EntrySource {
         private final int cut;
         private int bucket = -1;
+        /** What is left of the bucket, and where. */
         private int left;
-        private long address = CHUNK_BYTES;
-        /** The entry read ahead; -1 at the end. */
-        private long entry;
 
-        private long fingerprint;
-        private long values;
+        private long address;
 
         private Cursor(int bitsCut) {
             assert bitsCut >= 0;
-            cut = VALUE_BITS + bitsCut;
-            entry = read();
+            cut = bitsCut;
         }
 
         @Override
-        public boolean next() {
-            if (entry < 0) {
-                return false;
+        public int read(long to, int room) {
+            int stored = 0;
+            while (stored < room && (left > 0 || beginBucket())) {
+                if ((address & CHUNK_BYTES - 1) == 0) {
+                    address = Memory.getLong(address - CHUNK_BYTES) + Long.BYTES;
+                }
+                int inChunk = (int) (CHUNK_BYTES - (address & CHUNK_BYTES - 1)) / Long.BYTES;
+                int count = Math.min(Math.min(left, inChunk), room - stored);
+                for (int i = 0; i < count; i++) {
+                    long entry = Memory.getLong(address + (long) i * Long.BYTES);
+                    long cutEntry = Entry.of(Entry.fingerprint(entry) >>> cut, Entry.value(entry));
+                    Memory.putLong(to + (long) (stored + i) * Long.BYTES, cutEntry);
+                }
+                address += (long) count * Long.BYTES;
+                left -= count;
+                stored += count;
             }
-            fingerprint = entry >>> cut;
-            values = 0;
-            do {
-                values |= 1L << (entry & VALUE_MASK);
-                entry = read();
-            } while (entry >>> cut == fingerprint);
-            return true;
+            return stored;
         }
 
-        @Override
-        public long fingerprint() {
-            return fingerprint;
-        }
-
-        @Override
-        public long values() {
-            return values;
+        /** Goes to the next bucket that is not empty; false when there is none. */
+        private boolean beginBucket() {
+            while (left == 0 && bucket + 1 < heads.length) {
+                bucket++;
+                left = counts[bucket];
+                address = heads[bucket] + Long.BYTES;
+            }
+            return left > 0;
         }
 
         @Override
         public void close() {}
-
-        private long read() {
-            while (left == 0) {
-                if (++bucket >= heads.length) {
-                    bucket = heads.length;
-                    return -1;
-                }
-                left = counts[bucket];
-                address = heads[bucket] + Long.BYTES;
-            }
-            left--;
-            if ((address & CHUNK_BYTES - 1) == 0) {
-                address = Memory.getLong(address - CHUNK_BYTES) + Long.BYTES;
-            }
-            long read = Memory.getLong(address);
-            address += Long.BYTES;
-            return read;
-        }
     }
 }

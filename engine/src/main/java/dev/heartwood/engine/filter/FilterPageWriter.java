@@ -15,15 +15,16 @@ final class FilterPageWriter {
     private long page;
     /** The first slot behind the last entry. */
     private int next;
-    /** The home slot of the last entry; -1 before the first. */
+    /** The home slot of the last entry, whose run has no end yet. */
     private int home;
     /** The block of the last entry's quotient, and its quotients so far. */
     private int homeBlock;
 
     private long occupieds;
-    /** The block of the last run's last slot, and its run ends so far. */
-    private int endBlock;
+    /** The block of the last entry's slot, where its slots are, and its run ends so far. */
+    private int block;
 
+    private long slots;
     private long runEnds;
     /** Where the last slot was stored, and what. */
     private long slotAddress;
@@ -39,48 +40,54 @@ final class FilterPageWriter {
     void begin(long address) {
         page = address;
         next = 0;
-        home = -1;
         homeBlock = 0;
         occupieds = 0;
-        endBlock = 0;
-        runEnds = 0;
+        beginSlots(0);
         slotAddress = 0;
         count = 0;
         Memory.fill(address, PageLayout.PAGE_BYTES, 0);
     }
 
-    /** Adds the fingerprint at {@code place} with each value of the bitmap; returns false when the page has no room for that. */
-    boolean add(long place, long values) {
-        int block = shape.block(place);
-        int quotient = shape.quotient(place);
-        int entryHome = (block << FilterLayout.BLOCK_SHIFT) + quotient;
-        int end = Math.max(next, entryHome) + Long.bitCount(values);
+    /**
+     * Adds a fingerprint with each value of a bitmap.
+     *
+     * @param entryHome its block in the page and its quotient, {@link MapletShape#homeOf}
+     * @return false when the page has no room for that
+     */
+    boolean add(int entryHome, long remainder, long values) {
+        int slot = Math.max(next, entryHome);
+        int added = Long.bitCount(values);
+        int end = slot + added;
         if (end > shape.slots || end - entryHome > FilterLayout.OFFSET_MAX) {
             return false;
         }
-        if (entryHome != home) {
-            assert entryHome > home;
-            endRun();
-            if (block != homeBlock) {
-                beginBlock(block);
-            }
-            occupieds |= 1L << quotient;
+        if (next == 0) {
             home = entryHome;
-            next = Math.max(next, entryHome);
         }
-        long high = shape.remainder(place) << shape.valueBits;
+        assert entryHome >= home;
+        // The run of another home ends with the last slot; a branch on that could not be predicted.
+        runEnds |= (long) (home - entryHome >>> Integer.SIZE - 1) << next - 1;
+        home = entryHome;
+        if (entryHome >>> FilterLayout.BLOCK_SHIFT != homeBlock) {
+            beginBlock(entryHome >>> FilterLayout.BLOCK_SHIFT);
+        }
+        occupieds |= 1L << entryHome;
+        long high = remainder << shape.valueBits;
         long rest = values;
         do {
-            putEntry(next++, high | Long.numberOfTrailingZeros(rest));
+            putEntry(slot++, high | Long.numberOfTrailingZeros(rest));
             rest &= rest - 1;
         } while (rest != 0);
-        count += Long.bitCount(values);
+        next = end;
+        count += added;
         return true;
     }
 
     /** Completes the page but for its seal. */
     void finish() {
-        endRun();
+        if (count > 0) {
+            runEnds |= 1L << next - 1;
+        }
         beginBlock(shape.blocks);
         storeRunEnds();
         Memory.putByte(page + FilterLayout.FINGERPRINT_BITS, shape.fingerprintBits);
@@ -90,38 +97,35 @@ final class FilterPageWriter {
         Memory.putInt(page + FilterLayout.COUNT, count);
     }
 
-    private void endRun() {
-        if (home >= 0) {
-            int last = next - 1;
-            if (last >>> FilterLayout.BLOCK_SHIFT != endBlock) {
-                storeRunEnds();
-                endBlock = last >>> FilterLayout.BLOCK_SHIFT;
-                runEnds = 0;
-            }
-            runEnds |= 1L << last;
-        }
-    }
-
     private void storeRunEnds() {
-        Memory.putLong(FilterPage.blockAddress(page, shape, endBlock) + FilterLayout.RUN_ENDS, runEnds);
+        Memory.putLong(FilterPage.blockAddress(page, shape, block) + FilterLayout.RUN_ENDS, runEnds);
     }
 
     /** Leaves the current quotients' block for a later one, and says in those between how far entries have come. */
-    private void beginBlock(int block) {
+    private void beginBlock(int later) {
         Memory.putLong(FilterPage.blockAddress(page, shape, homeBlock) + FilterLayout.OCCUPIEDS, occupieds);
         occupieds = 0;
-        while (++homeBlock <= block && homeBlock < shape.blocks) {
+        while (++homeBlock <= later && homeBlock < shape.blocks) {
             int offset = Math.max(0, next - (homeBlock << FilterLayout.BLOCK_SHIFT));
             assert offset <= FilterLayout.OFFSET_MAX;
             Memory.putByte(FilterPage.blockAddress(page, shape, homeBlock) + FilterLayout.OFFSET, offset);
         }
-        homeBlock = block;
+        homeBlock = later;
+    }
+
+    private void beginSlots(int number) {
+        block = number;
+        slots = FilterPage.blockAddress(page, shape, number) + FilterLayout.SLOTS;
+        runEnds = 0;
     }
 
     private void putEntry(int slot, long entry) {
         assert slot < shape.slots;
+        if (slot >>> FilterLayout.BLOCK_SHIFT != block) {
+            storeRunEnds();
+            beginSlots(slot >>> FilterLayout.BLOCK_SHIFT);
+        }
         int bit = (slot & FilterLayout.BLOCK_SLOTS - 1) * shape.entryBits;
-        long slots = FilterPage.blockAddress(page, shape, slot >>> FilterLayout.BLOCK_SHIFT) + FilterLayout.SLOTS;
         long address = slots + (bit >>> 3);
         long distance = address - slotAddress;
         long before = distance < Long.BYTES ? slotWord >>> (distance << 3) : 0;

@@ -128,7 +128,7 @@ public final class MapletBuilder {
      */
     public static long memoryBytes(long fresh, int existing) {
         long readers = (long) existing * chunkPages(existing) * PageLayout.PAGE_BYTES;
-        return fresh * Long.BYTES + readers + PageLayout.EXTENT_BYTES;
+        return fresh * Long.BYTES + readers + EntryMerge.memoryBytes(existing + 1) + PageLayout.EXTENT_BYTES;
     }
 
     /**
@@ -173,7 +173,7 @@ public final class MapletBuilder {
         if (Long.bitCount(values()) < 2) {
             return 1;
         }
-        try (SortedEntries sample = open(buckets, bits)) {
+        try (EntryMerge sample = open(buckets, bits)) {
             long entries = 0;
             long met = 0;
             for (int i = 0; i < SAMPLE_FINGERPRINTS && sample.next(); i++) {
@@ -188,14 +188,14 @@ public final class MapletBuilder {
     /** The maplet in a shape; null when a page has not enough room in it. */
     private Maplet write(EntryBuckets buckets, MapletShape shape) {
         try (MapletPages pages = new MapletPages(storage, mapletId, writeMode, shape);
-                SortedEntries entries = open(buckets, shape.fingerprintBits)) {
+                EntryMerge entries = open(buckets, shape.fingerprintBits)) {
             return pages.write(entries);
         }
     }
 
     /** All entries, from the first on, with fingerprints of {@code bits} bits. */
-    private SortedEntries open(EntryBuckets buckets, int bits) {
-        List<SortedEntries> sources = new ArrayList<>();
+    private EntryMerge open(EntryBuckets buckets, int bits) {
+        List<EntrySource> sources = new ArrayList<>();
         try {
             if (!fresh.isEmpty()) {
                 sources.add(buckets.cursor(bits));
@@ -209,11 +209,11 @@ public final class MapletBuilder {
                     sources.add(remapped(cursor, source, bits));
                 }
             }
-            return sources.size() == 1 ? sources.getFirst() : new EntryMerge(sources);
         } catch (RuntimeException | Error e) {
-            sources.forEach(SortedEntries::close);
+            sources.forEach(EntrySource::close);
             throw e;
         }
+        return new EntryMerge(storage.pool(), sources);
     }
 
     /** Pages to read at once of each of so many maplets: half an extent, or less of many. */

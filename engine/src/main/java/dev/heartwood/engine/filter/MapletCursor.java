@@ -10,7 +10,7 @@ import dev.heartwood.engine.page.PageType;
  * Walks all entries of a maplet in ascending order of fingerprint and value, an extent at a time and past the page cache, and
  * checks every page as it goes. The maplet must stay retained. For one thread.
  */
-public final class MapletCursor implements AutoCloseable {
+final class MapletCursor implements AutoCloseable {
     private static final int CHUNK_PAGES = PageLayout.EXTENT_PAGES / 2;
 
     private final CachedFile file;
@@ -25,7 +25,7 @@ public final class MapletCursor implements AutoCloseable {
     private int page = -1;
 
     /** A cursor before the first entry; takes a buffer of half an extent at most from {@code pool}. */
-    public MapletCursor(CachedFile file, Maplet maplet, MemoryPool pool) {
+    MapletCursor(CachedFile file, Maplet maplet, MemoryPool pool) {
         this(file, maplet, pool, maplet.pages(), CHUNK_PAGES);
     }
 
@@ -51,27 +51,23 @@ public final class MapletCursor implements AutoCloseable {
     }
 
     /**
-     * Goes to the next entry; false behind the last.
+     * Stores the next entries at an address, in the form of {@link Entry}: those of whole blocks, while there is room for the largest.
      *
+     * @param room entries that there is room for, at least {@link FilterPageReader#BLOCK_ENTRIES_MAX}
+     * @return how many; 0 behind the last
      * @throws dev.heartwood.CorruptionException when a page is damaged
      */
-    public boolean next() {
-        while (page < 0 || page < pages && !reader.next()) {
-            if (page < pages && ++page < pages) {
+    int read(long to, int room) {
+        int count = 0;
+        while (page < pages && room - count >= FilterPageReader.BLOCK_ENTRIES_MAX) {
+            int found = page < 0 ? -1 : reader.readBlock(to + (long) count * Entry.BYTES);
+            if (found >= 0) {
+                count += found;
+            } else if (++page < pages) {
                 beginPage();
             }
         }
-        return page < pages;
-    }
-
-    /** The fingerprint, of {@link Maplet#fingerprintBits()} bits. */
-    public long fingerprint() {
-        return reader.fingerprint();
-    }
-
-    /** The value, 0..63. */
-    public int value() {
-        return reader.value();
+        return count;
     }
 
     @Override

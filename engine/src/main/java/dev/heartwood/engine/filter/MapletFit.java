@@ -10,7 +10,7 @@ final class MapletFit {
      * growth; from then on fingerprints get shorter, so that crowded ones become one. At the shortest, a page has room for every
      * value of every fingerprint. That costs false positives and nothing else.
      */
-    private final IntFunction<SortedEntries> entries;
+    private final IntFunction<EntryMerge> entries;
     private final MapletPlan plan;
     /** The slots that the fullest page would need. */
     private int slotsNeeded;
@@ -18,7 +18,7 @@ final class MapletFit {
     private int spillMost;
 
     /** @param entries opens the entries with fingerprints of so many bits */
-    MapletFit(IntFunction<SortedEntries> entries, MapletPlan plan) {
+    MapletFit(IntFunction<EntryMerge> entries, MapletPlan plan) {
         this.entries = entries;
         this.plan = plan;
     }
@@ -49,12 +49,12 @@ final class MapletFit {
     }
 
     private void measure(MapletShape shape) {
-        try (SortedEntries cursor = entries.apply(shape.fingerprintBits)) {
+        try (EntryMerge cursor = entries.apply(shape.fingerprintBits)) {
             measure(shape, cursor);
         }
     }
 
-    private void measure(MapletShape shape, SortedEntries cursor) {
+    private void measure(MapletShape shape, EntryMerge cursor) {
         slotsNeeded = 0;
         spillMost = 0;
         int page = 0;

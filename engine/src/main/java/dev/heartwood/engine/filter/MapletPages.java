@@ -44,7 +44,7 @@ final class MapletPages implements AutoCloseable {
     }
 
     /** Writes all entries; returns null, having written some, when a page has no room for its own. */
-    Maplet write(SortedEntries entries) {
+    Maplet write(EntryMerge entries) {
         TimeSlice slice = new TimeSlice();
         beginPage();
         boolean more = entries.next();
@@ -81,10 +81,13 @@ final class MapletPages implements AutoCloseable {
     }
 
     /** Adds the entries of the page under way, of which there is one; whether one of a later page follows. */
-    private boolean fillPage(SortedEntries entries) {
+    private boolean fillPage(EntryMerge entries) {
+        int behind = shape.blocks << FilterLayout.BLOCK_SHIFT;
+        long number = shape.number(entries.fingerprint());
+        int home = shape.homeOf(number, pages);
         do {
             long values = entries.values();
-            if (!writer.add(shape.place(entries.fingerprint()), values)) {
+            if (!writer.add(home, shape.remainderOf(number), values)) {
                 overflowed = true;
                 return false;
             }
@@ -92,7 +95,9 @@ final class MapletPages implements AutoCloseable {
             if (!entries.next()) {
                 return false;
             }
-        } while (shape.page(entries.fingerprint()) == pages);
+            number = shape.number(entries.fingerprint());
+            home = shape.homeOf(number, pages);
+        } while (home < behind);
         return true;
     }
 

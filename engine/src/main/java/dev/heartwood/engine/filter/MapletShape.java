@@ -37,6 +37,8 @@ final class MapletShape {
     final long entryMask;
     final int valueMask;
     private final long blocksTotal;
+    /** 2^64 / blocksTotal. */
+    private final long reciprocal;
 
     /** A shape for which {@link #problem} finds nothing. */
     MapletShape(int fingerprintBits, int remainderBits, int valueBits, int pages) {
@@ -57,6 +59,7 @@ final class MapletShape {
         entryMask = (1L << entryBits) - 1;
         valueMask = (1 << valueBits) - 1;
         blocksTotal = (long) pages * blocks;
+        reciprocal = Long.divideUnsigned(-1, blocksTotal);
     }
 
     /** What is wrong with these numbers, or null. */
@@ -106,11 +109,33 @@ final class MapletShape {
         return place >>> remainderShift & remainderMask;
     }
 
-    /** The fingerprint of an entry; one of another page, or none, when no fingerprint has such an entry. */
-    long fingerprintOf(int page, int block, int quotient, long remainder) {
-        long number = (long) page * blocks + block;
-        long y = ((number << FilterLayout.BLOCK_SHIFT | quotient) << remainderBits | remainder) << remainderShift;
-        return (y + blocksTotal - 1) / blocksTotal;
+    /** Page, block, quotient and remainder of a fingerprint in one number, the former above the latter. */
+    long number(long fingerprint) {
+        return fingerprint * blocksTotal >>> remainderShift;
+    }
+
+    /** What the numbers of a block begin with, above quotient and remainder. */
+    long firstOf(int page, int block) {
+        return ((long) page * blocks + block) << FilterLayout.BLOCK_SHIFT;
+    }
+
+    /** Block and quotient within its page of a number, as the slot that is its home. */
+    int homeOf(long number, int page) {
+        return (int) ((number >>> remainderBits) - firstOf(page, 0));
+    }
+
+    /** The remainder of a number. */
+    long remainderOf(long number) {
+        return number & remainderMask;
+    }
+
+    /** The fingerprint with a number; one with another number, or none, when no fingerprint has it. */
+    long fingerprintOf(long number) {
+        // The number is divided, rounding up, by way of its product with the reciprocal, which is at most one too little.
+        long dividend = (number << remainderShift) + blocksTotal - 1;
+        long quotient = Math.unsignedMultiplyHigh(dividend, reciprocal);
+        long missing = blocksTotal - 1 - (dividend - quotient * blocksTotal) >>> Long.SIZE - 1;
+        return quotient + missing;
     }
 
     private static int bits(long number) {

@@ -1,6 +1,8 @@
 package dev.heartwood.engine.filter;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.Arrays;
 
@@ -14,6 +16,8 @@ public final class MapletSlice {
     private static final int KEPT_BITS = Integer.SIZE;
 
     private static final int CHUNK_PAGES_MAX = 16;
+    private static final int READ_ENTRIES = 512;
+    private static final long READ_BYTES = READ_ENTRIES * Entry.BYTES;
     private static final int[] NO_HASHES = new int[0];
 
     /** A slice without entries, of a maplet that cannot be read. */
@@ -45,18 +49,38 @@ public final class MapletSlice {
         int[][] found = new int[maplet.valueCount()][];
         int[] counts = new int[maplet.valueCount()];
         int chunkPages = Math.min(CHUNK_PAGES_MAX, ceilingPowerOfTwo(pages));
+        long buffer = pool.allocate(READ_BYTES);
+        if (buffer == 0) {
+            throw new InsufficientMemoryException("the memory budget has no room for a slice of a maplet");
+        }
         try (MapletCursor cursor = new MapletCursor(file, maplet, pool, pages, chunkPages)) {
-            while (cursor.next() && cursor.fingerprint() >>> behind == 0) {
-                // Others have no run; lookups leave them out too.
-                if (cursor.value() < found.length) {
-                    add(cursor.value(), keptBits(cursor.fingerprint(), behind), found, counts);
-                }
-            }
+            int count;
+            do {
+                count = cursor.read(buffer, READ_ENTRIES);
+            } while (count > 0 && addAll(buffer, count, behind, found, counts));
+        } finally {
+            pool.free(buffer, READ_BYTES);
         }
         for (int value = 0; value < found.length; value++) {
             found[value] = found[value] == null ? new int[0] : Arrays.copyOf(found[value], counts[value]);
         }
         return new MapletSlice(found, Math.min(KEPT_BITS, behind), pages);
+    }
+
+    /** Adds entries until one has a hash that does not begin with the zero bits; whether none had. */
+    private static boolean addAll(long buffer, int count, int behind, int[][] found, int[] counts) {
+        for (int i = 0; i < count; i++) {
+            long entry = Memory.getLong(buffer + (long) i * Entry.BYTES);
+            long fingerprint = Entry.fingerprint(entry);
+            if (fingerprint >>> behind != 0) {
+                return false;
+            }
+            // Others have no run; lookups leave them out too.
+            if (Entry.value(entry) < found.length) {
+                add(Entry.value(entry), keptBits(fingerprint, behind), found, counts);
+            }
+        }
+        return true;
     }
 
     private static void add(int value, int hash, int[][] found, int[] counts) {

@@ -3,6 +3,7 @@ package dev.heartwood.engine.filter;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
@@ -22,30 +23,42 @@ public final class MapletVerifier {
      */
     public record Report(long entries, Set<Long> damagedPages, List<String> problems) {}
 
+    private static final long BLOCK_BYTES = FilterPageReader.BLOCK_ENTRIES_MAX * Entry.BYTES;
+
     private final CachedFile file;
     private final Maplet maplet;
     private final long buffer;
+    private final long blockEntries;
     private final long[] valueEntries = new long[Long.SIZE];
     private final List<String> problems = new ArrayList<>();
     private final Set<Long> damagedPages = new HashSet<>();
     private long entries;
 
-    private MapletVerifier(CachedFile file, Maplet maplet, long buffer) {
+    private MapletVerifier(CachedFile file, Maplet maplet, long buffer, long blockEntries) {
         this.file = file;
         this.maplet = maplet;
         this.buffer = buffer;
+        this.blockEntries = blockEntries;
     }
 
-    /** Verifies every page and the counts of the descriptor; takes a buffer of an extent from {@code pool}. */
+    /** Verifies every page and the counts of the descriptor; takes buffers of an extent and of a block's entries from {@code pool}. */
     public static Report verify(CachedFile file, Maplet maplet, MemoryPool pool) {
         long buffer = pool.allocate(PageLayout.EXTENT_BYTES);
-        if (buffer == 0) {
-            throw new InsufficientMemoryException("no buffer to verify a maplet with");
-        }
+        long blockEntries = pool.allocate(BLOCK_BYTES);
         try {
-            return new MapletVerifier(file, maplet, buffer).run();
+            if (buffer == 0 || blockEntries == 0) {
+                throw new InsufficientMemoryException("no buffer to verify a maplet with");
+            }
+            return new MapletVerifier(file, maplet, buffer, blockEntries).run();
         } finally {
-            pool.free(buffer, PageLayout.EXTENT_BYTES);
+            free(pool, buffer, PageLayout.EXTENT_BYTES);
+            free(pool, blockEntries, BLOCK_BYTES);
+        }
+    }
+
+    private static void free(MemoryPool pool, long buffer, long bytes) {
+        if (buffer != 0) {
+            pool.free(buffer, bytes);
         }
     }
 
@@ -78,8 +91,9 @@ public final class MapletVerifier {
                 if (!isWhole) {
                     read(page, 1, buffer);
                 }
-                for (reader.begin(address, page); reader.next(); entries++) {
-                    valueEntries[reader.value()]++;
+                reader.begin(address, page);
+                for (int found = reader.readBlock(blockEntries); found >= 0; found = reader.readBlock(blockEntries)) {
+                    count(found);
                 }
             } catch (StoreException e) {
                 damagedPages.add(maplet.devicePage(page));
@@ -87,6 +101,13 @@ public final class MapletVerifier {
                         + " of the file): " + e.getMessage());
             }
         }
+    }
+
+    private void count(int found) {
+        for (int i = 0; i < found; i++) {
+            valueEntries[Entry.value(Memory.getLong(blockEntries + (long) i * Entry.BYTES))]++;
+        }
+        entries += found;
     }
 
     private void read(int page, int count, long to) {

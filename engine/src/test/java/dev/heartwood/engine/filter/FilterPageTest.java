@@ -1,6 +1,7 @@
 package dev.heartwood.engine.filter;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
@@ -23,7 +24,8 @@ class FilterPageTest {
         FilterPageWriter writer = new FilterPageWriter(shape);
         writer.begin(page);
         for (int i = 0; i < entries && shape.page(i * step) == 0; i++) {
-            writer.add(shape.place(i * step), 1 | 1L << (i & shape.valueMask));
+            long number = shape.number(i * step);
+            writer.add(shape.homeOf(number, 0), shape.remainderOf(number), 1 | 1L << (i & shape.valueMask));
         }
         writer.finish();
         PageSeal.seal(page, PageType.FILTER, 1, 2, 3);
@@ -97,16 +99,75 @@ class FilterPageTest {
     }
 
     private static int walk(MapletFixture fixture, long page, MapletShape shape) {
-        FilterPageReader reader = new FilterPageReader(shape, fixture.file);
         try {
-            reader.begin(page, 0);
-            int entries = 0;
-            while (reader.next()) {
-                assertTrue(++entries <= shape.slots, RERUN);
-            }
+            read(fixture, page, shape);
             return 0;
         } catch (CorruptionException expected) {
             return 1;
+        }
+    }
+
+    /** Reads a page: what comes is as it should be, and nothing is written behind the room for a block. */
+    private static void read(MapletFixture fixture, long page, MapletShape shape) {
+        FilterPageReader reader = new FilterPageReader(shape, fixture.file);
+        long blockBytes = FilterPageReader.BLOCK_ENTRIES_MAX * (long) Entry.BYTES;
+        long block = fixture.pool.allocate(blockBytes + Entry.BYTES);
+        Memory.putLong(block + blockBytes, -1);
+        try {
+            reader.begin(page, 0);
+            long last = -1;
+            int number = 0;
+            for (int found = reader.readBlock(block); found >= 0; found = reader.readBlock(block)) {
+                for (int i = 0; i < found; i++) {
+                    long entry = Memory.getLong(block + (long) i * Entry.BYTES);
+                    assertTrue(entry > last, RERUN);
+                    last = entry;
+                    long fingerprint = Entry.fingerprint(entry);
+                    assertTrue(fingerprint <= shape.fingerprintMask && shape.page(fingerprint) == 0, RERUN);
+                    assertEquals(number, shape.block(shape.place(fingerprint)), RERUN);
+                    assertTrue(isStored(page, shape, fingerprint), RERUN);
+                }
+                number++;
+            }
+            assertEquals(shape.blocks, number, RERUN);
+        } finally {
+            assertEquals(-1, Memory.getLong(block + blockBytes), RERUN);
+            fixture.pool.free(block, blockBytes + Entry.BYTES);
+        }
+    }
+
+    /** Whether a slot of the page has the remainder of a fingerprint. */
+    private static boolean isStored(long page, MapletShape shape, long fingerprint) {
+        long remainder = shape.remainder(shape.place(fingerprint));
+        for (int slot = 0; slot < shape.slots; slot++) {
+            if (FilterPage.entry(page, shape, slot) >>> shape.valueBits == remainder) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void aRunWithoutAnEndIsDamageAndNotRead() {
+        MapletShape shape = new MapletPlan(1500, 0, 0, 40).shape(1);
+        try (MapletFixture fixture = new MapletFixture();
+                MemoryPool pool = MemoryPool.open(PageLayout.PAGE_BYTES)) {
+            long page = pool.allocate(PageLayout.PAGE_BYTES);
+            fill(page, shape, 1, 1);
+            // Ascending entries of the first quotient, more than a block can have, in slots that follow each other.
+            long step = (1L << shape.quotientShift) / shape.pages / shape.blocks / 500;
+            for (int slot = 0; slot < 500; slot++) {
+                long slots = FilterPage.blockAddress(page, shape, slot >>> FilterLayout.BLOCK_SHIFT) + FilterLayout.SLOTS;
+                long bit = (long) (slot & 63) * shape.entryBits;
+                long address = slots + (bit >>> 3);
+                long remainder = shape.remainderOf(shape.number(slot * step));
+                Memory.putLong(address, Memory.getLong(address) | remainder << (bit & 7));
+            }
+            for (int block = 0; block < 8; block++) {
+                Memory.putLong(FilterPage.blockAddress(page, shape, block) + FilterLayout.RUN_ENDS, 0);
+            }
+            CorruptionException damage = assertThrows(CorruptionException.class, () -> read(fixture, page, shape));
+            assertTrue(damage.getMessage().contains("319 slots"), damage.getMessage());
         }
     }
 

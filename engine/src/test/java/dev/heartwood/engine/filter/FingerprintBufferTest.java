@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.os.MemoryPool;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class FingerprintBufferTest {
@@ -23,13 +24,14 @@ class FingerprintBufferTest {
                 try (EntryBuckets buckets = new EntryBuckets(pool, count)) {
                     buffer.addTo(buckets, 7);
                     assertEquals(count, buckets.sort(40));
-                    EntryBuckets.Cursor cursor = buckets.cursor(40);
-                    for (long i = 0; i < count; i++) {
-                        assertTrue(cursor.next());
-                        assertEquals(i, cursor.fingerprint());
-                        assertEquals(1 << 7, cursor.values());
+                    try (EntryMerge entries = new EntryMerge(pool, List.of(buckets.cursor(40)))) {
+                        for (long i = 0; i < count; i++) {
+                            assertTrue(entries.next());
+                            assertEquals(i, entries.fingerprint());
+                            assertEquals(1 << 7, entries.values());
+                        }
+                        assertFalse(entries.next());
                     }
-                    assertFalse(cursor.next());
                 }
                 buffer.close();
                 assertEquals(0, buffer.count());

@@ -6,16 +6,20 @@ import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 
 /** A store's file with a cache, memory and extents, in which tests build maplets. */
 final class MapletFixture implements AutoCloseable {
     static final long STORE_ID = 0x5707e1d;
     static final int FIRST_EXTENT = 3;
+    private static final int READ_ENTRIES = 1 << 10;
+    private static final long READ_BYTES = READ_ENTRIES * Entry.BYTES;
     private static final long DEVICE_BYTES_MAX = 1L << 30;
     /** For pages that find no frame while a reader is held up in its epoch. */
     private static final long CACHE_RESERVE_BYTES = 32 << 20;
@@ -96,12 +100,22 @@ final class MapletFixture implements AutoCloseable {
     /** Everything in the maplet: the values of each fingerprint. */
     Map<Long, Long> contents(Maplet maplet) {
         Map<Long, Long> contents = new HashMap<>();
-        try (MapletCursor cursor = new MapletCursor(file, maplet, pool)) {
-            while (cursor.next()) {
-                contents.merge(cursor.fingerprint(), 1L << cursor.value(), (a, b) -> a | b);
-            }
-        }
+        read(maplet, entry -> contents.merge(Entry.fingerprint(entry), 1L << Entry.value(entry), (a, b) -> a | b));
         return contents;
+    }
+
+    /** Reads all entries of a maplet, in order. */
+    void read(Maplet maplet, LongConsumer entries) {
+        long buffer = pool.allocate(READ_BYTES);
+        try (MapletCursor cursor = new MapletCursor(file, maplet, pool)) {
+            for (int count = cursor.read(buffer, READ_ENTRIES); count > 0; count = cursor.read(buffer, READ_ENTRIES)) {
+                for (int i = 0; i < count; i++) {
+                    entries.accept(Memory.getLong(buffer + (long) i * Entry.BYTES));
+                }
+            }
+        } finally {
+            pool.free(buffer, READ_BYTES);
+        }
     }
 
     /** The hash of an 8-byte key. */

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.math.BigInteger;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,28 @@ class MapletShapeTest {
                 long order = ((long) page * shape.blocks + block << 6 | quotient) << shape.remainderBits | remainder;
                 assertTrue(order > before, rerun);
                 before = order;
-                assertEquals(f, shape.fingerprintOf(page, block, quotient, remainder), rerun);
+                assertEquals(order, shape.number(f), rerun);
+                assertEquals(order >>> shape.remainderBits, shape.firstOf(page, block) | quotient, rerun);
+                assertEquals(f, shape.fingerprintOf(order), rerun);
+            }
+        }
+    }
+
+    @Test
+    void aNumberWithoutAFingerprintIsToldByTheOneThatItComesTo() {
+        SplittableRandom random = new SplittableRandom(17);
+        for (int i = 0; i < 2_000; i++) {
+            MapletPlan plan = new MapletPlan(random.nextLong(1, 1L << 28), random.nextInt(7), random.nextInt(41), 40);
+            MapletShape shape = plan.shape(random.nextInt(1, 5000));
+            long numbers = shape.firstOf(shape.pages, 0) << shape.remainderBits;
+            for (int j = 0; j < 100; j++) {
+                long number = j == 0 ? numbers - 1 : random.nextLong(numbers);
+                long exact = BigInteger.valueOf(number)
+                        .shiftLeft(shape.remainderShift)
+                        .add(BigInteger.valueOf((long) shape.pages * shape.blocks - 1))
+                        .divide(BigInteger.valueOf((long) shape.pages * shape.blocks))
+                        .longValueExact();
+                assertEquals(exact, shape.fingerprintOf(number), plan.toString());
             }
         }
     }
