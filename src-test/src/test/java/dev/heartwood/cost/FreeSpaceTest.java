@@ -101,7 +101,12 @@ class FreeSpaceTest {
     }
 
     @Test
-    void itIsKeptUnlessTheOptionSaysOtherwise() throws IOException {
+    void itIsGivenBackUnlessTheOptionSaysOtherwise() {
+        assertEquals(FreeSpace.RETURN, StoreOptions.defaults().freeSpace());
+    }
+
+    @Test
+    void itIsKeptWhereTheOptionSaysSo() throws IOException {
         try (KeyValueStore store = open(DeviceKind.AUTO, FreeSpace.KEEP)) {
             Load.random(store, RECORDS);
             store.settle();

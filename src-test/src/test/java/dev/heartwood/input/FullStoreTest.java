@@ -149,6 +149,22 @@ class FullStoreTest {
         SimulatedStoreHost.verify(machine);
     }
 
+    /** Space that the log has for later is what records need now. */
+    @Test
+    void theLogGivesBackWhatItKeepsBeforeAWriteIsRefused() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        machine.capacity(LIMIT.bytes());
+        StoreOptions options = StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+            fill(store, 1000, (int) (2 * LIMIT.bytes() / 1000));
+            long log = 0;
+            for (String name : machine.files(SimulatedStoreHost.DIRECTORY)) {
+                log += name.endsWith(".seg") ? machine.size(SimulatedStoreHost.DIRECTORY, name) : 0;
+            }
+            assertTrue(log <= 1 << 20, log + " bytes of log");
+        }
+    }
+
     /** The same on a file system of its own, where one may be mounted; else there is nothing more to try. */
     @Test
     void whatIsDeletedMakesRoomOnAFullFileSystem() {

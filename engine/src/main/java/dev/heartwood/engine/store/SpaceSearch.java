@@ -5,7 +5,7 @@ import dev.heartwood.engine.store.Generations.Generation;
 
 /**
  * What a store does for space on the device before a write is refused for want of it: packs the deletes that wait in memory, makes what
- * merges gave up free by a checkpoint, and merges whatever frees some, until nothing of that changes anything any more. Who waits for space
+ * merges gave up free by a checkpoint, gives back what the log keeps for later, and merges whatever frees some, until nothing of that changes anything any more. Who waits for space
  * drives it, one step after the other; between them the background works. Thread-safe.
  */
 final class SpaceSearch {
@@ -21,17 +21,23 @@ final class SpaceSearch {
     private final Generations generations;
     private final long memtableBytes;
     private final Runnable seal;
+    private final Runnable returnLogSpace;
     /** The state of the tree for which each was begun last. */
     private volatile long checkpointed = -1;
 
     private volatile long settled = -1;
 
-    /** @param seal seals the active memtable if that needs no waiting, and has it packed */
-    SpaceSearch(Background background, Generations generations, long memtableBytes, Runnable seal) {
+    /**
+     * @param seal seals the active memtable if that needs no waiting, and has it packed
+     * @param returnLogSpace deletes files of the log that are kept to be used again
+     */
+    SpaceSearch(
+            Background background, Generations generations, long memtableBytes, Runnable seal, Runnable returnLogSpace) {
         this.background = background;
         this.generations = generations;
         this.memtableBytes = memtableBytes;
         this.seal = seal;
+        this.returnLogSpace = returnLogSpace;
     }
 
     /**
@@ -61,6 +67,7 @@ final class SpaceSearch {
         long state = tree + background.checkpoints();
         if (settled != state) {
             settled = state;
+            returnLogSpace.run();
             background.settleSoon();
             return true;
         }

@@ -75,7 +75,8 @@ final class WritePath {
         this.failStop = failStop;
         this.background = background;
         this.userCode = userCode;
-        this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), this::sealIfPossible);
+        this.spaceSearch = new SpaceSearch(
+                background, generations, memtables.memtableBytes(), this::sealIfPossible, log::returnFreeSpace);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());

@@ -35,8 +35,7 @@ final class HeartwoodEngine implements Engine {
         StoreOptions.Builder builder = StoreOptions.builder()
                 .memory(new ByteSize(settings.memoryBytes()))
                 .durability(settings.durability())
-                .device(settings.device())
-                .freeSpace(StoreOptions.FreeSpace.RETURN);
+                .device(settings.device());
         settings.options().forEach(builder::set);
         return builder.build();
     }
