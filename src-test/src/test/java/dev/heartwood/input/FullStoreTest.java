@@ -67,7 +67,9 @@ class FullStoreTest {
                 new Kind("hashed", limited().keyOrder(KeyOrder.HASHED).build(), 300),
                 new Kind("little memtables", limited().memtable(ByteSize.kib(256)).build(), 300),
                 new Kind("short records", limited().build(), 60),
-                new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000));
+                new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000),
+                new Kind("large values", limited().build(), 5000),
+                new Kind("large values, level-tiered", limited().policy(CompactionPolicyKind.LEVEL_TIERED).build(), 20_000));
     }
 
     private static StoreOptions.Builder limited() {

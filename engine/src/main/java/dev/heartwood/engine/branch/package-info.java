@@ -30,7 +30,8 @@
  * key over 1024 bytes keeps its first 256 bytes in the entry and the rest in the group. A merge passes references on, so that
  * large values are not rewritten; a group of which less than half is still referred to is copied from instead, and goes when the
  * last branch that refers to it goes. A merge may also copy all of them, in the order of keys ({@code BranchWriter.gatherLargeValues}):
- * after many merges neighbours lie in as many groups as there were memtables. A value begins on a new page when it would span two for the
+ * after many merges neighbours lie in as many groups as there were memtables, and of a group that many branches share nothing is free before
+ * all of them have let go of it. A value begins on a new page when it would span two for the
  * sake of a few bytes. Callers get a large value's bytes by {@link dev.heartwood.engine.base.LargeValues}, in pieces
  * as they like, or from a cursor in one piece by {@code valueAddress()}; a point search that finds it on one page gives its address.
  * A cursor that takes one value after the other has those that follow read at once, by what the leaf says of them ({@code

@@ -13,7 +13,7 @@ import java.util.List;
  * @param bundleTo index after the last bundle
  * @param runFrom position of the first run to merge, among all runs of the node
  * @param runTo position after the last run to merge; equal to {@code runFrom} when only maplets are merged
- * @param gathers whether large values are copied, so that they lie in the order of keys
+ * @param gathers whether large values are copied, so that they lie in the order of keys and in no group that others share
  */
 record CompactionPlan(
         int height,
@@ -27,6 +27,11 @@ record CompactionPlan(
     /** A merge that leaves large values where they are. */
     CompactionPlan(int height, Span span, TrunkNode node, int bundleFrom, int bundleTo, int runFrom, int runTo) {
         this(height, span, node, bundleFrom, bundleTo, runFrom, runTo, false);
+    }
+
+    /** This merge, with large values copied. */
+    CompactionPlan gathering() {
+        return gathers ? this : new CompactionPlan(height, span, node, bundleFrom, bundleTo, runFrom, runTo, true);
     }
 
     List<Bundle> bundles() {

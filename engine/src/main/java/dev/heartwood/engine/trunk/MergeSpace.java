@@ -8,13 +8,15 @@ import dev.heartwood.engine.page.PageLayout;
  * has to keep free so that its merges, and with them deletes, can always free more. Immutable.
  *
  * <p>A run that lies in one leaf alone is free once that leaf is merged. One that several nodes refer to, or a node above the leaves, is
- * free only when the last of them is: until then what has been merged of it lies there and in a leaf.
+ * free only when the last of them is: until then what has been merged of it lies there and in a leaf. So it is with groups of large values,
+ * which merges copy while space is short, each leaf to one of its own; before, leaves share them.
  *
- * @param movingBytes bytes of entries that nodes use of runs that do not lie in one leaf alone: still to be copied
+ * @param movingBytes bytes of entries that nodes use of runs and groups that do not lie in one leaf alone: still to be copied
  * @param leafBytes bytes of the entries of the largest leaf
  * @param leaves leaves, each of which may split
+ * @param hasGroups whether there are large values, or long keys, in groups
  */
-record MergeSpace(long movingBytes, long leafBytes, int leaves) {
+record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroups) {
     /** The last extents of a branch and of a maplet. */
     private static final int EXTENTS_BEGUN = 2;
 
@@ -22,7 +24,8 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves) {
     private static final int EXTENTS_PACKED_BEGUN = 3;
 
     static MergeSpace of(TrunkNode root) {
-        return new MergeSpace(RunUsage.of(root).movingBytes(), largestLeaf(root, Span.ALL), leaves(root));
+        RunUsage usage = RunUsage.withGroups(root);
+        return new MergeSpace(usage.movingBytes(), largestLeaf(root, Span.ALL), leaves(root), usage.hasGroups());
     }
 
     private static long largestLeaf(TrunkNode node, Span span) {
@@ -47,7 +50,7 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves) {
     /** All of it in extents, with what pages and maplets add to entries, and what is begun anew where leaves split. */
     long extents() {
         long bytes = movingBytes + leafBytes;
-        return bytes == 0 ? 0 : extents(bytes) + (long) EXTENTS_BEGUN * (leaves + 1);
+        return bytes == 0 ? 0 : extents(bytes) + (EXTENTS_BEGUN + (hasGroups ? 1L : 0)) * (leaves + 1);
     }
 
     /** The extents that a memtable of so many bytes takes, as a rule no more. */

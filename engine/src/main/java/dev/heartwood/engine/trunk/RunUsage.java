@@ -2,20 +2,25 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.page.PageLayout;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiPredicate;
 
 /**
  * How much of each run the tree still refers to. Splits share a run by reference, so its space comes back only when the last of
- * its users has merged it; what the others have let go of until then is dead. Estimated from samples.
+ * its users has merged it; what the others have let go of until then is dead. Merges share groups of large values likewise. Estimated from
+ * samples.
  */
 final class RunUsage {
-    /** What nodes use of a run. */
+    /** What nodes use of a run, or which of a group of large values. */
     private static final class Use {
         private final TrunkNode first;
         private long bytes;
-        /** Whether it lies in one leaf alone, and so is free once that is merged. */
+        /** Whether it lies in one leaf alone, and so is free once that is merged, large values and all. */
         private boolean isOfOneLeaf;
 
         Use(TrunkNode first) {
@@ -32,14 +37,25 @@ final class RunUsage {
     private static final double FREED_SHARE_MIN = 0.125;
 
     private final Map<Branch, Use> uses = new IdentityHashMap<>();
+    /** Null where groups are not asked for: a run may have tens of thousands. */
+    private final Map<OverflowGroup, Use> groups;
 
     private long bytes;
 
-    private RunUsage() {}
+    private RunUsage(Map<OverflowGroup, Use> groups) {
+        this.groups = groups;
+    }
 
-    /** The usage of the runs of a whole tree. */
+    /** The usage of the runs of a whole tree; of their large values only how much they are. */
     static RunUsage of(TrunkNode root) {
-        RunUsage usage = new RunUsage();
+        RunUsage usage = new RunUsage(null);
+        usage.add(root, Span.ALL);
+        return usage;
+    }
+
+    /** The usage of runs and of the groups of their large values, by which it is known what merges that copy those take and free. */
+    static RunUsage withGroups(TrunkNode root) {
+        RunUsage usage = new RunUsage(new IdentityHashMap<>());
         usage.add(root, Span.ALL);
         return usage;
     }
@@ -52,7 +68,7 @@ final class RunUsage {
                 Span both = pivotSpan.intersect(bundle.span());
                 for (Run run : bundle.runs()) {
                     if (run != null && position >= node.pivot(p).firstActive()) {
-                        use(run, node).add(node, run.sample().bytesWithin(both));
+                        use(run, node, run.sample().bytesWithin(both));
                     }
                     position++;
                 }
@@ -63,14 +79,24 @@ final class RunUsage {
         }
     }
 
-    private Use use(Run run, TrunkNode node) {
+    private void use(Run run, TrunkNode node, long bytesOfNode) {
         Use use = uses.get(run.branch());
         if (use == null) {
             use = new Use(node);
             uses.put(run.branch(), use);
             bytes += run.sample().bytes();
         }
-        return use;
+        use.add(node, bytesOfNode);
+        if (groups != null && bytesOfNode > 0) {
+            for (OverflowGroup group : run.branch().overflowGroups()) {
+                groups.computeIfAbsent(group, g -> new Use(node)).add(node, 0);
+            }
+        }
+    }
+
+    /** Whether any run refers to a group. */
+    boolean hasGroups() {
+        return groups != null && !groups.isEmpty();
     }
 
     /** Bytes of all entries of the tree's runs, used or not. */
@@ -78,31 +104,65 @@ final class RunUsage {
         return bytes;
     }
 
-    /** Bytes that nodes use of runs that do not lie in one leaf alone: they are to be copied before the runs are free. */
+    /**
+     * Bytes that nodes use of runs, and of groups, that do not lie in one leaf alone: they are to be copied before the runs and the groups are
+     * free.
+     */
     long movingBytes() {
         long moving = 0;
-        for (Use use : uses.values()) {
-            moving += use.isOfOneLeaf ? 0 : use.bytes;
+        for (Map.Entry<Branch, Use> used : uses.entrySet()) {
+            Use use = used.getValue();
+            moving += use.isOfOneLeaf ? Math.min(use.bytes, sharedBytes(used.getKey())) : use.bytes;
         }
         return moving;
     }
 
+    /** Bytes that a branch refers to in groups which do not lie in one leaf alone. */
+    private long sharedBytes(Branch branch) {
+        long shared = 0;
+        OverflowGroup[] all = branch.overflowGroups();
+        for (int i = 0; i < all.length && groups != null; i++) {
+            Use use = groups.get(all[i]);
+            shared += use == null || use.isOfOneLeaf ? 0 : branch.overflowBytes()[i];
+        }
+        return shared;
+    }
+
     /**
-     * Bytes of entries that a merge of a node frees beyond those that it writes, at most, or below 0 those that it takes until other nodes
-     * are merged too.
+     * Bytes of entries that a merge of a node, which copies large values where groups are known, frees beyond those that it writes, at most, or
+     * below 0 those that it takes until other nodes are merged too.
      */
     long freedBytes(TrunkNode node, Span span) {
         long freed = 0;
+        int whole = 0;
         int position = 0;
+        Set<OverflowGroup> counted = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Bundle bundle : node.bundles()) {
             for (Run run : bundle.runs()) {
                 Use use = run == null ? null : uses.get(run.branch());
                 if (use != null) {
                     long active = NodeMeasure.activeBytes(node, run, position, bundle.span(), span);
-                    freed += use.bytes == active ? run.sample().bytes() - active : -active;
+                    freed -= active;
+                    if (use.bytes == active) {
+                        freed += freedOf(run, counted);
+                        whole++;
+                    }
                 }
                 position++;
             }
+        }
+        // Runs become one, with the extents that each has begun.
+        return freed + (long) Math.max(0, whole - 1) * PageLayout.EXTENT_BYTES;
+    }
+
+    /** What goes with a run of a leaf: its entries, and those of its groups that no other leaf refers to, each once. */
+    private long freedOf(Run run, Set<OverflowGroup> counted) {
+        long freed = run.sample().bytes();
+        OverflowGroup[] all = run.branch().overflowGroups();
+        for (int i = 0; i < all.length && groups != null; i++) {
+            Use use = groups.get(all[i]);
+            freed -= run.branch().overflowBytes()[i];
+            freed += use != null && use.isOfOneLeaf && counted.add(all[i]) ? all[i].bytes() : 0;
         }
         return freed;
     }
@@ -112,6 +172,40 @@ final class RunUsage {
         return mostFreeing(root, Span.ALL, mayMerge, null);
     }
 
+    /** A merge of the whole leaf that refers to most in groups which it shares with others, so that they are its own; null when none does. */
+    CompactionPlan mostShared(TrunkNode root, BiPredicate<TrunkNode, Span> mayMerge) {
+        Shared most = mostShared(root, Span.ALL, mayMerge, new Shared(0, null));
+        return most.plan;
+    }
+
+    private record Shared(long bytes, CompactionPlan plan) {}
+
+    private Shared mostShared(TrunkNode node, Span span, BiPredicate<TrunkNode, Span> mayMerge, Shared soFar) {
+        Shared most = soFar;
+        if (node.isLeaf()) {
+            long shared = sharedBytes(node);
+            return shared > most.bytes && mayMerge.test(node, span) ? new Shared(shared, whole(node, span)) : most;
+        }
+        for (int p = 0; p < node.pivotCount(); p++) {
+            most = mostShared(node.pivot(p).child(), node.pivotSpan(p, span), mayMerge, most);
+        }
+        return most;
+    }
+
+    private long sharedBytes(TrunkNode leaf) {
+        long shared = 0;
+        for (Bundle bundle : leaf.bundles()) {
+            for (Run run : bundle.runs()) {
+                shared += run == null ? 0 : sharedBytes(run.branch());
+            }
+        }
+        return shared;
+    }
+
+    private static CompactionPlan whole(TrunkNode leaf, Span span) {
+        return new CompactionPlan(0, span, leaf, 0, leaf.bundleCount(), 0, leaf.runCount());
+    }
+
     private CompactionPlan mostFreeing(
             TrunkNode node, Span span, BiPredicate<TrunkNode, Span> mayMerge, CompactionPlan soFar) {
         CompactionPlan most = soFar;
@@ -119,7 +213,7 @@ final class RunUsage {
             long freed = freedBytes(node, span);
             boolean isMost = most == null || freed > freedBytes(most.node(), most.span());
             return isMost && freed > FREED_SHARE_MIN * NodeMeasure.bytes(node, span) && mayMerge.test(node, span)
-                    ? new CompactionPlan(0, span, node, 0, node.bundleCount(), 0, node.runCount())
+                    ? whole(node, span)
                     : most;
         }
         for (int p = 0; p < node.pivotCount(); p++) {

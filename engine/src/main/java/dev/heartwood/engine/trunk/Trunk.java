@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiPredicate;
 
 /**
  * The trunk: the current tree and the changes to it. Thread-safe.
@@ -316,9 +317,7 @@ public final class Trunk {
     CompactionPlan plan(Urge urge) {
         structure.lock();
         try {
-            RunUsage usage = urge.reclaims() || isSpaceShort ? RunUsage.of(version.root()) : null;
-            CompactionPlan best = isSpaceShort ? mostFreeing(usage, urge) : null;
-            best = best == null ? best(version.root(), Span.ALL, urge, usage, null) : best;
+            CompactionPlan best = isSpaceShort ? planForSpace(urge) : planUsual(urge);
             if (best != null) {
                 claim(best);
             } else if (urge == Urge.NEEDED) {
@@ -436,9 +435,19 @@ public final class Trunk {
         plan.bundles().forEach(Bundle::retain);
     }
 
-    private CompactionPlan mostFreeing(RunUsage usage, Urge urge) {
-        return usage.mostFreeing(
-                version.root(), (node, span) -> mayMergeWhole(node, span) && !isPassedOver(node, span, urge));
+    private CompactionPlan planUsual(Urge urge) {
+        return best(version.root(), Span.ALL, urge, urge.reclaims() ? RunUsage.of(version.root()) : null, null);
+    }
+
+    /** What frees most, then what is wanted anyway, then what has to be done before others free any. */
+    private CompactionPlan planForSpace(Urge urge) {
+        RunUsage usage = RunUsage.withGroups(version.root());
+        BiPredicate<TrunkNode, Span> mayMerge =
+                (node, span) -> mayMergeWhole(node, span) && !isPassedOver(node, span, urge);
+        CompactionPlan best = usage.mostFreeing(version.root(), mayMerge);
+        best = best == null ? best(version.root(), Span.ALL, urge, usage, null) : best;
+        best = best == null && urge == Urge.SETTLING ? usage.mostShared(version.root(), mayMerge) : best;
+        return best == null || best.height() > 0 ? best : best.gathering();
     }
 
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {

@@ -8,10 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.branch.OverflowGroup;
 import dev.heartwood.engine.extent.Purpose;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +26,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MergeSpaceTest {
     private static final int MEMTABLE_BYTES = 1 << 18;
     private static final int VALUE_BYTES = 500;
+    /** So large that it lies in a group. */
+    private static final int LARGE_VALUE_BYTES = 3000;
     private static final TreeShape SHAPE = new TreeShape(8, 4, MEMTABLE_BYTES, MEMTABLE_BYTES, 2 * MEMTABLE_BYTES);
 
     private static String key(int i) {
@@ -29,18 +36,54 @@ class MergeSpaceTest {
 
     /** Packs random records; what is flushed stays where it came to. */
     private static void load(TrunkFixture tree, SplittableRandom random, int memtables) {
+        load(tree, random, memtables, VALUE_BYTES);
+    }
+
+    private static void load(TrunkFixture tree, SplittableRandom random, int memtables, int valueBytes) {
         for (int memtable = 0; memtable < memtables; memtable++) {
-            for (int i = 0; i < MEMTABLE_BYTES / VALUE_BYTES; i++) {
-                tree.put(key(random.nextInt(100_000)), "v".repeat(VALUE_BYTES));
+            for (int i = 0; i < MEMTABLE_BYTES / valueBytes; i++) {
+                tree.put(key(random.nextInt(100_000)), "v".repeat(valueBytes));
             }
             tree.pack();
         }
     }
 
-    private static void deleteMost(TrunkFixture tree) {
+    /** Packs random records with large values, and merges them while there is space: leaves share the groups of the memtables. */
+    private static void loadLarge(TrunkFixture tree, SplittableRandom random) {
+        for (int i = 0; i < 12; i++) {
+            load(tree, random, 1, LARGE_VALUE_BYTES);
+            while (tree.compactOne(Urge.NEEDED)) {
+                tree.epochs.reclaim();
+            }
+        }
+        tree.epochs.reclaim();
+    }
+
+    /** How many groups several nodes refer to. */
+    private static int groupsShared(TrunkNode root) {
+        Map<OverflowGroup, Set<TrunkNode>> nodes = new IdentityHashMap<>();
+        addGroups(root, nodes);
+        return (int) nodes.values().stream().filter(users -> users.size() > 1).count();
+    }
+
+    private static void addGroups(TrunkNode node, Map<OverflowGroup, Set<TrunkNode>> nodes) {
+        for (Bundle bundle : node.bundles()) {
+            for (Run run : bundle.runs()) {
+                for (OverflowGroup group : run == null ? new OverflowGroup[0] : run.branch().overflowGroups()) {
+                    nodes.computeIfAbsent(group, g -> new HashSet<>()).add(node);
+                }
+            }
+        }
+        for (int p = 0; p < node.pivotCount() && !node.isLeaf(); p++) {
+            addGroups(node.pivot(p).child(), nodes);
+        }
+    }
+
+    /** Deletes all but one record of so many. */
+    private static void deleteMost(TrunkFixture tree, int keptOf) {
         int deleted = 0;
         for (String key : tree.history.at(Entries.NEWEST).keySet()) {
-            if (deleted++ % 8 != 0) {
+            if (deleted++ % keptOf != 0) {
                 tree.delete(key);
             }
         }
@@ -100,6 +143,28 @@ class MergeSpaceTest {
         }
     }
 
+    /** Large values lie in groups that leaves share. To free them all have to be copied, for which there has to be space before others are put. */
+    @ParameterizedTest
+    @EnumSource(TrunkPolicies.class)
+    void isEnoughForLargeValuesToo(TrunkPolicies policy) {
+        SplittableRandom random = new SplittableRandom(10 + policy.ordinal());
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, policy, null)) {
+            loadLarge(tree, random);
+            assertTrue(groupsShared(tree.trunk.version().root()) > 3, "leaves share groups");
+            deleteMost(tree, 2);
+            int before = tree.extents.allocatedCount();
+            Deque<Integer> taken = new ArrayDeque<>();
+            leave(tree, taken, tree.trunk.mergeExtents());
+            assertEquals(0, mergeAll(tree), "merges without space");
+            assertEquals(0, groupsShared(tree.trunk.version().root()), "groups that are not of one leaf");
+            assertEquals(0, MergeSpace.of(tree.trunk.version().root()).movingBytes(), "every run lies in one leaf");
+            taken.forEach(tree.extents::free);
+            int after = tree.extents.allocatedCount();
+            assertTrue(after < before * 3 / 4, after + " of " + before + " extents");
+            assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+        }
+    }
+
     /** With a third of a leaf merges find no space, are passed over once each, and what was packed is as it was. */
     @Test
     void whatFindsNoSpaceIsPassedOver() {
@@ -119,7 +184,7 @@ class MergeSpaceTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             load(tree, new SplittableRandom(2), 12);
             int before = tree.extents.allocatedCount();
-            deleteMost(tree);
+            deleteMost(tree, 8);
             Deque<Integer> taken = new ArrayDeque<>();
             leave(tree, taken, tree.trunk.mergeExtents());
             assertEquals(0, mergeAll(tree));
