@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyOrder;
@@ -35,6 +36,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -314,22 +316,72 @@ class FullStoreTest {
         }
     }
 
-    /** A store that was full when it was closed, or killed, is full when it is opened, and takes deletes at once. */
-    @Test
-    void aFullStoreThatIsOpenedAgainTakesDeletes() {
-        int recordsMax = (int) (2 * LIMIT.bytes() / 1000);
+    /** A store that was full when its process or the power ended, amid deletes, is full when it is opened, takes deletes at once and then as much as before. */
+    @ParameterizedTest
+    @CsvSource({"KILL, 1000", "KILL, 5000", "POWER_LOSS, 1000", "POWER_LOSS, 5000"})
+    void aFullStoreThatIsOpenedAgainTakesDeletes(CrashKind kind, int valueBytes) {
+        int recordsMax = (int) (2 * LIMIT.bytes() / valueBytes);
         SimulatedMachine machine = new SimulatedMachine(3);
         KeyValueStore abandoned = SimulatedStoreHost.open(machine, limited().build());
-        int first = fill(abandoned, 1000, recordsMax);
-        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        int first = fill(abandoned, valueBytes, recordsMax);
+        abandoned.sync();
+        Map<Integer, Integer> filled = new HashMap<>(model);
+        delete(abandoned, 1, i -> random.nextInt(3) == 0);
+        SimulatedMachine crashed = machine.crash(kind, new SplittableRandom(1));
         abandoned.close();
-        try (KeyValueStore store = SimulatedStoreHost.open(killed, limited().build())) {
-            check(store, 1000, recordsMax);
-            int deleted = delete(store, 1, i -> random.nextBoolean());
+        try (KeyValueStore store = SimulatedStoreHost.open(crashed, limited().build())) {
+            if (kind == CrashKind.POWER_LOSS) {
+                // Deletes that were not synced may not have happened.
+                filled.forEach((i, version) -> {
+                    if (store.get(key(i)) != null) {
+                        model.put(i, version);
+                    }
+                });
+            }
+            check(store, valueBytes, recordsMax);
+            delete(store, 1, i -> random.nextBoolean());
             store.settle();
-            int again = fill(store, 1000, recordsMax);
-            assertTrue(again >= deleted * 2 / 3, again + " after " + deleted + " of " + first + " were deleted");
-            check(store, 1000, recordsMax);
+            int room = first - model.size();
+            int again = fill(store, valueBytes, recordsMax);
+            assertTrue(again >= room * 2 / 3, again + " where " + room + " of " + first + " were deleted");
+            check(store, valueBytes, recordsMax);
+        }
+        SimulatedStoreHost.verify(crashed);
+    }
+
+    /** Stores that share the memory and the background with a full one go on, and that takes as much again as was deleted. */
+    @Test
+    void storesBesideAFullOneGoOn() {
+        int recordsMax = (int) (2 * LIMIT.bytes() / 5000);
+        EnvironmentOptions memory = EnvironmentOptions.builder().memory(ByteSize.mib(24)).build();
+        try (TestDirectory directory = new TestDirectory("full")) {
+            try (Environment environment = Heartwood.openEnvironment(memory);
+                    KeyValueStore full = environment.open(directory.path().resolve("full"), StoreOptions.builder().diskMax(LIMIT).build());
+                    KeyValueStore one = environment.open(directory.path().resolve("one"), StoreOptions.builder().build());
+                    KeyValueStore other = environment.open(directory.path().resolve("other"), StoreOptions.builder().build())) {
+                int first = fill(full, 5000, recordsMax);
+                for (int i = 0; i < recordsMax; i++) {
+                    one.put(key(i), value(i, 1, 5000));
+                    other.put(key(i), value(i, 2, 1000));
+                    if (i % 100 == 0) {
+                        // Until it is refused once more.
+                        fill(full, 5000, recordsMax);
+                    }
+                }
+                assertTrue(model.size() < recordsMax, "all were put");
+                int deleted = delete(full, 10, i -> random.nextBoolean());
+                full.settle();
+                int again = fill(full, 5000, recordsMax);
+                assertTrue(again >= deleted * 2 / 3, again + " after " + deleted + " of " + first + " were deleted");
+                check(full, 5000, recordsMax);
+                for (int i = 0; i < recordsMax; i++) {
+                    assertArrayEquals(value(i, 1, 5000), one.get(key(i)), "record " + i);
+                    assertArrayEquals(value(i, 2, 1000), other.get(key(i)), "record " + i);
+                }
+            }
+            for (String name : List.of("full", "one", "other")) {
+                FileStoreHost.verify(directory.path().resolve(name));
+            }
         }
     }
 
