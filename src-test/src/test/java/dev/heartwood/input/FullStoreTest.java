@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -53,6 +54,7 @@ class FullStoreTest {
     private final Map<Integer, Integer> model = new HashMap<>();
 
     private final SplittableRandom random = new SplittableRandom(5);
+    private IntFunction<byte[]> keys = FullStoreTest::key;
 
     private record Kind(String name, StoreOptions options, int valueBytes) {
         @Override
@@ -94,7 +96,7 @@ class FullStoreTest {
         for (int i = 0; i < recordsMax; i++) {
             if (!model.containsKey(i)) {
                 try {
-                    store.put(key(i), value(i, put, valueBytes));
+                    store.put(keys.apply(i), value(i, put, valueBytes));
                 } catch (NoSpaceException full) {
                     return put;
                 }
@@ -110,7 +112,7 @@ class FullStoreTest {
         List<Integer> all = model.keySet().stream().filter(chosen::test).toList();
         try (WriteBatch batch = store.newBatch()) {
             for (int i : all) {
-                batch.delete(key(i));
+                batch.delete(keys.apply(i));
                 if (batch.count() == batchCount) {
                     store.write(batch);
                     batch.clear();
@@ -125,7 +127,7 @@ class FullStoreTest {
     private void check(KeyValueStore store, int valueBytes, int recordsMax) {
         for (int i = 0; i < recordsMax; i++) {
             Integer version = model.get(i);
-            byte[] found = store.get(key(i));
+            byte[] found = store.get(keys.apply(i));
             if (version == null) {
                 assertNull(found, "record " + i);
             } else {
@@ -424,7 +426,36 @@ class FullStoreTest {
         }
     }
 
+    /** Keys so long that the images of nodes, which have some of each run, take as much as runs: they are written before anything is free. */
+    @Test
+    void aFullStoreOfLongKeysTakesDeletes() {
+        int keyBytes = 20_000;
+        int recordsMax = (int) (2 * LIMIT.bytes() / keyBytes);
+        keys = i -> longKey(i, keyBytes);
+        try (TestDirectory directory = new TestDirectory("full")) {
+            try (KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
+                int first = fill(store, 1000, recordsMax);
+                assertTrue((long) first * keyBytes > LIMIT.bytes() / 4, "refused after " + first);
+                for (int round = 0; round < 4; round++) {
+                    delete(store, 1, i -> random.nextBoolean());
+                    store.settle();
+                    fill(store, 1000, recordsMax);
+                }
+                check(store, 1000, recordsMax);
+                delete(store, 1, i -> true);
+                int again = fill(store, 1000, recordsMax);
+                assertTrue(again >= first / 2, again + " of " + first + " after all were deleted");
+                check(store, 1000, recordsMax);
+            }
+            FileStoreHost.verify(directory.path());
+        }
+    }
+
     private static byte[] longKey(int i) {
-        return ByteBuffer.allocate(2100).put(key(i)).put(value(i, 0, 2092)).array();
+        return longKey(i, 2100);
+    }
+
+    private static byte[] longKey(int i, int bytes) {
+        return ByteBuffer.allocate(bytes).put(key(i)).put(value(i, 0, bytes - Long.BYTES)).array();
     }
 }

@@ -64,6 +64,9 @@ public final class ExtentAllocator {
     private int promised;
     /** Of what was promised, what the packing under way has taken. */
     private int packed;
+    /** Left alone by merges beside the reserve. */
+    private int forCheckpoint;
+
     /** What the file system had when it was asked last, in extents. */
     private long availableSeen;
 
@@ -95,7 +98,7 @@ public final class ExtentAllocator {
         try {
             boolean mayTakeAll = purpose != Purpose.COMPACTION;
             NoSpaceException refusal = null;
-            while (refusal == null && backedFree() <= (mayTakeAll ? 0 : promised + reserve())) {
+            while (refusal == null && backedFree() <= (mayTakeAll ? 0 : promised + reserve() + forCheckpoint)) {
                 refusal = back();
             }
             if (refusal != null) {
@@ -153,6 +156,16 @@ public final class ExtentAllocator {
             } finally {
                 lock.unlock();
             }
+        }
+    }
+
+    /** Has merges leave so many extents for the next checkpoint, without which nothing that they give up is free. */
+    public void keepForCheckpoint(int extents) {
+        lock.lock();
+        try {
+            forCheckpoint = extents;
+        } finally {
+            lock.unlock();
         }
     }
 

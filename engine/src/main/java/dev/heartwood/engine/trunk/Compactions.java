@@ -5,6 +5,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -317,6 +318,7 @@ public final class Compactions {
 
     private void carryOut(CompactionPlan plan, MergeMemory memory, int chunkPages) {
         try {
+            storage.extents().keepForCheckpoint((int) (trunk.imageBytes() / PageLayout.EXTENT_BYTES));
             Compactor.Result result = compactor.run(plan, snapshots.get(), memory, chunkPages);
             trunk.install(plan, result.bundle(), result.mergedPosition());
         } catch (CorruptionException e) {

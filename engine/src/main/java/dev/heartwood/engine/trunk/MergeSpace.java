@@ -15,8 +15,9 @@ import dev.heartwood.engine.page.PageLayout;
  * @param leafBytes bytes of the entries of the largest leaf
  * @param leaves leaves, each of which may split
  * @param hasGroups whether there are large values, or long keys, in groups
+ * @param imageBytes bytes of keys in the images of nodes, which long keys make as large as what they stand for
  */
-record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroups) {
+record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroups, long imageBytes) {
     /** The last extents of a branch and of a maplet. */
     private static final int EXTENTS_BEGUN = 2;
 
@@ -25,7 +26,7 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroup
 
     static MergeSpace of(TrunkNode root) {
         RunUsage usage = RunUsage.withGroups(root);
-        return new MergeSpace(usage.movingBytes(), largestLeaf(root, Span.ALL), leaves(root), usage.hasGroups());
+        return new MergeSpace(usage.movingBytes(), largestLeaf(root, Span.ALL), leaves(root), usage.hasGroups(), usage.imageBytes());
     }
 
     private static long largestLeaf(TrunkNode node, Span span) {
@@ -50,7 +51,8 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroup
     /** All of it in extents, with what pages and maplets add to entries, and what is begun anew where leaves split. */
     long extents() {
         long bytes = movingBytes + leafBytes;
-        return bytes == 0 ? 0 : extents(bytes) + (EXTENTS_BEGUN + (hasGroups ? 1L : 0)) * (leaves + 1);
+        return bytes == 0 ? 0 : extents(bytes) + (EXTENTS_BEGUN + (hasGroups ? 1L : 0)) * (leaves + 1)
+                        + imageBytes / PageLayout.EXTENT_BYTES;
     }
 
     /** The extents that a memtable of so many bytes takes, as a rule no more. */

@@ -36,11 +36,15 @@ final class RunUsage {
 
     private static final double FREED_SHARE_MIN = 0.125;
 
+    /** How often the image of a node has the first and the last key of each run: with the branch, and with the sample. */
+    private static final int KEYS_OF_IMAGE = 2;
+
     private final Map<Branch, Use> uses = new IdentityHashMap<>();
     /** Null where groups are not asked for: a run may have tens of thousands. */
     private final Map<OverflowGroup, Use> groups;
 
     private long bytes;
+    private long imageBytes;
 
     private RunUsage(Map<OverflowGroup, Use> groups) {
         this.groups = groups;
@@ -87,6 +91,8 @@ final class RunUsage {
             bytes += run.sample().bytes();
         }
         use.add(node, bytesOfNode);
+        Branch branch = run.branch();
+        imageBytes += bytesOfNode > 0 ? KEYS_OF_IMAGE * (branch.firstKey().length + (long) branch.lastKey().length) : 0;
         if (groups != null && bytesOfNode > 0) {
             for (OverflowGroup group : run.branch().overflowGroups()) {
                 groups.computeIfAbsent(group, g -> new Use(node)).add(node, 0);
@@ -97,6 +103,11 @@ final class RunUsage {
     /** Whether any run refers to a group. */
     boolean hasGroups() {
         return groups != null && !groups.isEmpty();
+    }
+
+    /** Bytes of the first and last keys of runs in the images of nodes, once they have moved to the children. */
+    long imageBytes() {
+        return imageBytes;
     }
 
     /** Bytes of all entries of the tree's runs, used or not. */

@@ -28,6 +28,7 @@ public final class Trunk {
      * isSpaceShort   -                       -                        structure lock
      * changes        volatile                volatile                 structure lock
      * mergeSpace     volatile                volatile                 none: any of a few is as good
+     * imageBytes     volatile                volatile                 structure lock
      * nextId         -                       -                        structure lock
      * policies, pace -                       -                        structure lock
      *
@@ -49,6 +50,7 @@ public final class Trunk {
     private boolean isSpaceShort;
     private volatile long changes;
     private volatile MeasuredSpace mergeSpace;
+    private volatile long imageBytes;
     private volatile long debtBytes;
     private volatile long sequenceMax;
     private volatile long overdueBytes;
@@ -110,6 +112,11 @@ public final class Trunk {
         } finally {
             pinned.release();
         }
+    }
+
+    /** Bytes of keys in the images of nodes, about, when a merge was planned last; 0 while space is not short. */
+    long imageBytes() {
+        return imageBytes;
     }
 
     /** Extents for merges, as of a change of the tree or a later one. */
@@ -415,6 +422,7 @@ public final class Trunk {
         structure.lock();
         try {
             isSpaceShort = isShort;
+            imageBytes = isShort ? imageBytes : 0;
         } finally {
             structure.unlock();
         }
@@ -442,6 +450,7 @@ public final class Trunk {
     /** What frees most, then what is wanted anyway, then what has to be done before others free any. */
     private CompactionPlan planForSpace(Urge urge) {
         RunUsage usage = RunUsage.withGroups(version.root());
+        imageBytes = usage.imageBytes();
         BiPredicate<TrunkNode, Span> mayMerge =
                 (node, span) -> mayMergeWhole(node, span) && !isPassedOver(node, span, urge);
         CompactionPlan best = usage.mostFreeing(version.root(), mayMerge);

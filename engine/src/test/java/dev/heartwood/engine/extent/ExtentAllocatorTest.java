@@ -151,6 +151,26 @@ class ExtentAllocatorTest {
         assertEquals(taken.getFirst(), extents.allocate(Purpose.PACKING));
     }
 
+    /** What merges give up is free only after a checkpoint. */
+    @Test
+    void mergesLeaveWhatACheckpointTakes() {
+        List<Integer> taken = new ArrayList<>();
+        extents.keepForCheckpoint(7);
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
+        int left = taken.size();
+        extents.keepForCheckpoint(0);
+        assertThrows(NoSpaceException.class, () -> allocateUntilFull(taken, Purpose.COMPACTION));
+        assertEquals(7, taken.size() - left);
+        for (int i = 0; i < 7; i++) {
+            extents.free(taken.removeLast());
+        }
+        extents.keepForCheckpoint(7);
+        assertThrows(NoSpaceException.class, () -> extents.allocate(Purpose.COMPACTION));
+        for (int i = 0; i < 7; i++) {
+            extents.allocate(Purpose.CHECKPOINT);
+        }
+    }
+
     /** Growth is promised what it takes twice, beside what merges take and the reserve; deletes what they take, beside what merges do or not. */
     @Test
     void growthLeavesWhatMergesAndDeletesTake() {
