@@ -36,30 +36,42 @@ final class RunUsage {
 
     private static final double FREED_SHARE_MIN = 0.125;
 
+    /** Some milliseconds' worth; where nodes share groups, runs may refer to as many as they have values. */
+    private static final long REFERENCES_MAX = 1 << 16;
+
     /** How often the image of a node has the first and the last key of each run: with the branch, and with the sample. */
     private static final int KEYS_OF_IMAGE = 2;
 
     private final Map<Branch, Use> uses = new IdentityHashMap<>();
-    /** Null where groups are not asked for: a run may have tens of thousands. */
-    private final Map<OverflowGroup, Use> groups;
+    /** Null where groups are not asked for, or too many. */
+    private Map<OverflowGroup, Use> groups;
 
+    private long referencesLeft;
     private long bytes;
     private long imageBytes;
 
-    private RunUsage(Map<OverflowGroup, Use> groups) {
+    private RunUsage(Map<OverflowGroup, Use> groups, long referencesMax) {
         this.groups = groups;
+        this.referencesLeft = referencesMax;
     }
 
     /** The usage of the runs of a whole tree; of their large values only how much they are. */
     static RunUsage of(TrunkNode root) {
-        RunUsage usage = new RunUsage(null);
+        RunUsage usage = new RunUsage(null, 0);
         usage.add(root, Span.ALL);
         return usage;
     }
 
-    /** The usage of runs and of the groups of their large values, by which it is known what merges that copy those take and free. */
+    /**
+     * The usage of runs and of the groups of their large values, by which it is known what merges that copy those take and free. As {@link
+     * #of} where runs refer to more than 65,536 groups, since the tree is walked for each memtable.
+     */
     static RunUsage withGroups(TrunkNode root) {
-        RunUsage usage = new RunUsage(new IdentityHashMap<>());
+        return withGroups(root, REFERENCES_MAX);
+    }
+
+    static RunUsage withGroups(TrunkNode root, long referencesMax) {
+        RunUsage usage = new RunUsage(new IdentityHashMap<>(), referencesMax);
         usage.add(root, Span.ALL);
         return usage;
     }
@@ -94,9 +106,18 @@ final class RunUsage {
         Branch branch = run.branch();
         imageBytes += bytesOfNode > 0 ? KEYS_OF_IMAGE * (branch.firstKey().length + (long) branch.lastKey().length) : 0;
         if (groups != null && bytesOfNode > 0) {
-            for (OverflowGroup group : run.branch().overflowGroups()) {
-                groups.computeIfAbsent(group, g -> new Use(node)).add(node, 0);
-            }
+            useGroups(branch.overflowGroups(), node);
+        }
+    }
+
+    private void useGroups(OverflowGroup[] all, TrunkNode node) {
+        referencesLeft -= all.length;
+        if (referencesLeft < 0) {
+            groups = null;
+            return;
+        }
+        for (OverflowGroup group : all) {
+            groups.computeIfAbsent(group, g -> new Use(node)).add(node, 0);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.heartwood.engine.trunk;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.NoSpaceException;
@@ -162,6 +163,22 @@ class MergeSpaceTest {
             int after = tree.extents.allocatedCount();
             assertTrue(after < before * 3 / 4, after + " of " + before + " extents");
             assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+        }
+    }
+
+    /** To look at millions of groups for each memtable would take seconds. */
+    @Test
+    void moreGroupsThanMayBeCountedAreNot() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            loadLarge(tree, new SplittableRandom(3));
+            TrunkNode root = tree.trunk.version().root();
+            RunUsage all = RunUsage.withGroups(root);
+            assertTrue(all.hasGroups());
+            assertTrue(all.movingBytes() >= RunUsage.of(root).movingBytes());
+            RunUsage few = RunUsage.withGroups(root, 3);
+            assertFalse(few.hasGroups());
+            assertEquals(RunUsage.of(root).movingBytes(), few.movingBytes());
+            assertEquals(all.imageBytes(), few.imageBytes());
         }
     }
 
