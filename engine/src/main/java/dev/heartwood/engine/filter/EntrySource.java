@@ -14,6 +14,7 @@ interface EntrySource extends AutoCloseable {
      */
     int read(long to, int room);
 
+    /** Gives back what it holds; once more does nothing. */
     @Override
     void close();
 }

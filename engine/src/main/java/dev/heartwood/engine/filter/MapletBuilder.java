@@ -209,11 +209,11 @@ public final class MapletBuilder {
                     sources.add(remapped(cursor, source, bits));
                 }
             }
+            return new EntryMerge(storage.pool(), sources);
         } catch (RuntimeException | Error e) {
             sources.forEach(EntrySource::close);
             throw e;
         }
-        return new EntryMerge(storage.pool(), sources);
     }
 
     /** Pages to read at once of each of so many maplets: half an extent, or less of many. */
