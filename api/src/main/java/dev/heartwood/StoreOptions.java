@@ -32,9 +32,9 @@ public final class StoreOptions {
 
     /** What becomes of space in the data file that is no longer used. */
     public enum FreeSpace {
-        /** It stays in the file for later use, so that nobody else can take it meanwhile. After a load that is as much again as the data. */
+        /** It stays in the file for later use. */
         KEEP,
-        /** It is given back to the file system by punching holes, when the store settles and when it closes; between those it is kept. */
+        /** It is given back to the file system by punching holes, when the store settles and when it closes. */
         RETURN
     }
 
@@ -87,7 +87,7 @@ public final class StoreOptions {
         return values.ioMode;
     }
 
-    /** What becomes of free space in the file. Default {@link FreeSpace#RETURN}. */
+    /** What becomes of free space in the file. Default {@link FreeSpace#KEEP}. */
     public FreeSpace freeSpace() {
         return values.freeSpace;
     }
@@ -290,7 +290,7 @@ public final class StoreOptions {
         private DeviceKind device = DeviceKind.AUTO;
         private OpenMode openMode = OpenMode.CREATE_IF_MISSING;
         private IoMode ioMode = IoMode.DIRECT;
-        private FreeSpace freeSpace = FreeSpace.RETURN;
+        private FreeSpace freeSpace = FreeSpace.KEEP;
         private Durability durability = Durability.BUFFERED;
         private ByteSize memtable = new ByteSize(0);
         private int fanout = 8;

@@ -46,7 +46,7 @@ public final class HeartwoodStoreConfig {
     /** How lazily stores merge: {@code size_tiered}, {@code lazy_leveling}, {@code level_tiered} or {@code auto}. Default {@code auto}. */
     public static final String COMPACTION_POLICY = PREFIX + "compaction.policy";
 
-    /** Whether free space goes back to the file system: {@code keep} or {@code return}. Default {@code return}. */
+    /** Whether free space goes back to the file system: {@code keep} or {@code return}. Default {@code keep}. */
     public static final String FREE_SPACE = PREFIX + "free.space";
 
     private static final List<String> KEYS = List.of(

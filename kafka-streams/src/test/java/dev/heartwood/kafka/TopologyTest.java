@@ -134,13 +134,13 @@ class TopologyTest {
                 HeartwoodStoreConfig.MEMORY_MAX_BYTES, 64L << 20,
                 HeartwoodStoreConfig.WORKERS, 3,
                 HeartwoodStoreConfig.IO_MODE, "direct",
-                HeartwoodStoreConfig.FREE_SPACE, "keep",
+                HeartwoodStoreConfig.FREE_SPACE, "return",
                 HeartwoodStoreConfig.COMPACTION_POLICY, "lazy_leveling",
                 HeartwoodStoreConfig.DEVICE, "posix"));
         assertEquals(64L << 20, config.environment().memory().bytes());
         assertEquals(3, config.environment().workers());
         assertEquals("DIRECT", config.store().ioMode().name());
-        assertEquals("KEEP", config.store().freeSpace().name());
+        assertEquals("RETURN", config.store().freeSpace().name());
         assertEquals("LAZY_LEVELING", config.store().policy().name());
         assertEquals("POSIX", config.environment().device().name());
     }

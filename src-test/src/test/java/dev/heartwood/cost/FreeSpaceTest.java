@@ -101,12 +101,7 @@ class FreeSpaceTest {
     }
 
     @Test
-    void itIsGivenBackUnlessTheOptionSaysOtherwise() {
-        assertEquals(FreeSpace.RETURN, StoreOptions.defaults().freeSpace());
-    }
-
-    @Test
-    void itIsKeptWhereTheOptionSaysSo() throws IOException {
+    void itIsKeptUnlessTheOptionSaysOtherwise() throws IOException {
         try (KeyValueStore store = open(DeviceKind.AUTO, FreeSpace.KEEP)) {
             Load.random(store, RECORDS);
             store.settle();

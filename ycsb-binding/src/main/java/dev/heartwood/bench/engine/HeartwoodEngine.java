@@ -35,7 +35,8 @@ final class HeartwoodEngine implements Engine {
         StoreOptions.Builder builder = StoreOptions.builder()
                 .memory(new ByteSize(settings.memoryBytes()))
                 .durability(settings.durability())
-                .device(settings.device());
+                .device(settings.device())
+                .freeSpace(StoreOptions.FreeSpace.RETURN);
         settings.options().forEach(builder::set);
         return builder.build();
     }
