@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * Merges sorted entries; what has one fingerprint becomes one, with all its values. Closes its sources. For one thread.
  *
- * <p>Takes 8 KiB of native memory for each source, and for what is merged of them.
+ * <p>Takes 8 KiB of native memory for each source, and as much once or twice for what is merged of them, rounded up to powers of two.
  */
 final class EntryMerge implements AutoCloseable {
     /*

@@ -66,9 +66,13 @@ final class SpaceSearch {
         // A checkpoint makes room for merges that found none.
         long state = tree + background.checkpoints();
         if (settled != state) {
-            settled = state;
-            returnLogSpace.run();
-            background.settleSoon();
+            try {
+                returnLogSpace.run();
+            } finally {
+                background.settleSoon();
+                // Not before: others would take all for done meanwhile.
+                settled = state;
+            }
             return true;
         }
         return false;

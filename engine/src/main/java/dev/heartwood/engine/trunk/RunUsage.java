@@ -121,6 +121,11 @@ final class RunUsage {
         }
     }
 
+    /** Whether the groups were counted. */
+    boolean knowsGroups() {
+        return groups != null;
+    }
+
     /** Whether any run refers to a group. */
     boolean hasGroups() {
         return groups != null && !groups.isEmpty();

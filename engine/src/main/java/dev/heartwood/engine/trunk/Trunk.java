@@ -456,7 +456,8 @@ public final class Trunk {
         CompactionPlan best = usage.mostFreeing(version.root(), mayMerge);
         best = best == null ? best(version.root(), Span.ALL, urge, usage, null) : best;
         best = best == null && urge == Urge.SETTLING ? usage.mostShared(version.root(), mayMerge) : best;
-        return best == null || best.height() > 0 ? best : best.gathering();
+        // Without knowing who shares groups nothing is kept for copies of them.
+        return best == null || best.height() > 0 || !usage.knowsGroups() ? best : best.gathering();
     }
 
     private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
