@@ -169,6 +169,55 @@ public final class ExtentAllocator {
         }
     }
 
+    /**
+     * Whether there are, or by what the file system says can be, so many extents for merges beside all that is promised or kept, and as many again
+     * as are promised.
+     */
+    public boolean hasForMerges(long wanted) {
+        lock.lock();
+        try {
+            long missing = besideAll(wanted) - backedFree();
+            return missing <= 0 || missing <= available();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #hasForMerges}; when the file system has not so many, they are given their blocks now, if that can be done. */
+    public boolean makeForMerges(long wanted) {
+        lock.lock();
+        try {
+            if (hasForMerges(wanted)) {
+                return true;
+            }
+            if (besideAll(wanted) - backedFree() > withoutBlocks()) {
+                return false;
+            }
+            backUpTo(besideAll(wanted));
+            return true;
+        } catch (NoSpaceException full) {
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private long besideAll(long wanted) {
+        return wanted + 2L * promised + reserve() + forCheckpoint;
+    }
+
+    /** Whether so many extents beside the reserve are, or might be, in use or free, whatever is promised. */
+    public boolean mayHave(long wanted) {
+        lock.lock();
+        try {
+            // Of what the file has, none may be a hole.
+            long more = available() + Math.max(0, fileExtents - firstExtent - backedCount);
+            return wanted + reserve() <= backedCount + Math.min(more, withoutBlocks());
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void see(long availableBytes) {
         lock.lock();
         try {

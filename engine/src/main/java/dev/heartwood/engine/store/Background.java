@@ -540,6 +540,11 @@ final class Background {
         }
     }
 
+    /** Leaves no space for leaves to split, until it is not short any more. Returns whether that is new. */
+    boolean giveUpSplits() {
+        return compactions.giveUpSplits();
+    }
+
     /** Space is not short any more. */
     void spaceFound() {
         isSpaceShort = false;

@@ -75,7 +75,8 @@ final class SpaceSearch {
             }
             return true;
         }
-        return false;
+        // All that could be done for them is done.
+        return background.giveUpSplits();
     }
 
     private boolean isWorthwhile(Memtable memtable) {

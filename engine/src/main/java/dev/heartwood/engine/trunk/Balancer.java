@@ -10,22 +10,24 @@ import java.util.List;
 /**
  * Restores the shape of a tree after something was added to it or removed from it: flushes by reference as far down as the
  * policy asks, splits, merges underfull nodes, grows and shrinks the root (SplinterDB, sections 3 and 4). Moves references only;
- * reads and writes no page. Pure: makes new floating nodes and leaves the old ones as they are.
+ * reads and writes no page. Makes new floating nodes and leaves the old ones as they are.
  */
 final class Balancer {
     private final TreeShape shape;
     private final NodePolicies policies;
     private final TrunkEvents events;
+    private final SplitSpace splitSpace;
 
-    Balancer(TreeShape shape, NodePolicies policies, TrunkEvents events) {
+    Balancer(TreeShape shape, NodePolicies policies, TrunkEvents events, SplitSpace splitSpace) {
         this.shape = shape;
         this.policies = policies;
         this.events = events;
+        this.splitSpace = splitSpace;
     }
 
     /** The balanced tree for a root that may be out of shape. */
     TrunkNode balanceRoot(TrunkNode root, Urge urge) {
-        List<TrunkNode> level = balance(root, Span.ALL, urge);
+        List<TrunkNode> level = balanceAll(root, urge);
         while (level.size() > 1) {
             List<Pivot> pivots = new ArrayList<>(level.size());
             for (TrunkNode node : level) {
@@ -41,6 +43,15 @@ final class Balancer {
             top = moved.isEmpty() ? child : append(child, moved);
         }
         return top;
+    }
+
+    private List<TrunkNode> balanceAll(TrunkNode root, Urge urge) {
+        splitSpace.begin(root);
+        try {
+            return balance(root, Span.ALL, urge);
+        } finally {
+            splitSpace.end();
+        }
     }
 
     /** One or more nodes of the same height in place of {@code node}, whose keys are {@code span}. */
@@ -177,7 +188,7 @@ final class Balancer {
         }
         int parts = shape.leafParts(bytes, span.from() == null && span.to() == null);
         List<byte[]> keys = SplitKeys.choose(leaf, span, parts);
-        if (keys.isEmpty()) {
+        if (keys.isEmpty() || !splitSpace.take(span, bytes, keys.size() + 1)) {
             return List.of(leaf);
         }
         List<TrunkNode> leaves = new ArrayList<>(keys.size() + 1);

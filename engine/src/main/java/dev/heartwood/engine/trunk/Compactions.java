@@ -151,6 +151,11 @@ public final class Compactions {
         trunk.spaceIsShort(isShort);
     }
 
+    /** Has growth leave no space for leaves to split any more, until it is ample again. Returns whether that is new. */
+    public boolean giveUpSplits() {
+        return trunk.giveUpSplits();
+    }
+
     /** Has merges planned again for which there was no space. */
     public void retryWithoutSpace() {
         trunk.retryWithoutSpace();

@@ -13,11 +13,14 @@ import dev.heartwood.engine.page.PageLayout;
  *
  * @param movingBytes bytes of entries that nodes use of runs and groups that do not lie in one leaf alone: still to be copied
  * @param leafBytes bytes of the entries of the largest leaf
+ * @param nextLeafBytes and of the one that is the largest without it
  * @param leaves leaves, each of which may split
  * @param hasGroups whether there are large values, or long keys, in groups
  * @param imageBytes bytes of keys in the images of nodes, which long keys make as large as what they stand for
+ * @param bytes bytes of all entries
  */
-record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroups, long imageBytes) {
+record MergeSpace(
+        long movingBytes, long leafBytes, long nextLeafBytes, int leaves, boolean hasGroups, long imageBytes, long bytes) {
     /** The last extents of a branch and of a maplet. */
     private static final int EXTENTS_BEGUN = 2;
 
@@ -26,18 +29,28 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroup
 
     static MergeSpace of(TrunkNode root) {
         RunUsage usage = RunUsage.withGroups(root);
-        return new MergeSpace(usage.movingBytes(), largestLeaf(root, Span.ALL), leaves(root), usage.hasGroups(), usage.imageBytes());
+        long[] largest = new long[2];
+        findLargestLeaves(root, Span.ALL, largest);
+        return new MergeSpace(
+                usage.movingBytes(),
+                largest[0],
+                largest[1],
+                leaves(root),
+                usage.hasGroups(),
+                usage.imageBytes(),
+                usage.bytes());
     }
 
-    private static long largestLeaf(TrunkNode node, Span span) {
+    private static void findLargestLeaves(TrunkNode node, Span span, long[] largest) {
         if (node.isLeaf()) {
-            return NodeMeasure.bytes(node, span);
+            long bytes = NodeMeasure.bytes(node, span);
+            largest[1] = Math.max(largest[1], Math.min(bytes, largest[0]));
+            largest[0] = Math.max(largest[0], bytes);
+            return;
         }
-        long bytes = 0;
         for (int p = 0; p < node.pivotCount(); p++) {
-            bytes = Math.max(bytes, largestLeaf(node.pivot(p).child(), node.pivotSpan(p, span)));
+            findLargestLeaves(node.pivot(p).child(), node.pivotSpan(p, span), largest);
         }
-        return bytes;
     }
 
     private static int leaves(TrunkNode node) {
@@ -48,11 +61,31 @@ record MergeSpace(long movingBytes, long leafBytes, int leaves, boolean hasGroup
         return leaves;
     }
 
+    /**
+     * The same after a leaf has become so many leaves, which share all that it has.
+     *
+     * @param ownBytes what it has without what nodes above hold for it
+     * @param bytes what it has with that
+     */
+    MergeSpace split(long ownBytes, long bytes, int parts) {
+        long others = ownBytes == leafBytes ? nextLeafBytes : leafBytes;
+        return new MergeSpace(
+                movingBytes + ownBytes, Math.max(others, bytes / parts), others, leaves + parts - 1, hasGroups, imageBytes, this.bytes);
+    }
+
     /** All of it in extents, with what pages and maplets add to entries, and what is begun anew where leaves split. */
     long extents() {
-        long bytes = movingBytes + leafBytes;
-        return bytes == 0 ? 0 : extents(bytes) + (EXTENTS_BEGUN + (hasGroups ? 1L : 0)) * (leaves + 1)
-                        + imageBytes / PageLayout.EXTENT_BYTES;
+        long taken = movingBytes + leafBytes;
+        return taken == 0 ? 0 : extents(taken) + begunByLeaf() * (leaves + 1) + imageBytes / PageLayout.EXTENT_BYTES;
+    }
+
+    /** The extents that the tree lies in once all is merged and what that gives up is free. */
+    long extentsAtRest() {
+        return extents(bytes) + begunByLeaf() * leaves;
+    }
+
+    private long begunByLeaf() {
+        return EXTENTS_BEGUN + (hasGroups ? 1L : 0);
     }
 
     /** The extents that a memtable of so many bytes takes, as a rule no more. */

@@ -2,6 +2,7 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -44,6 +45,7 @@ public final class Trunk {
     private final TreeShape shape;
     private final NodePolicies policies;
     private final Balancer balancer;
+    private final SplitSpace splitSpace;
     private final MergePace pace = new MergePace();
     private final TrunkEvents events;
     private volatile TrunkVersion version;
@@ -68,14 +70,17 @@ public final class Trunk {
     /**
      * A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}, and nodes without a policy of their own have
      * {@code policy}.
+     *
+     * @param extents those of the tree, whose leaves split while there are enough
      */
-    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs) {
+    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs, ExtentAllocator extents) {
         this.shape = shape;
         this.policies = new NodePolicies(shape, policy);
         this.epochs = epochs;
         this.nextId = nextId;
         this.events = new TrunkEvents();
-        this.balancer = new Balancer(shape, policies, events);
+        this.splitSpace = new SplitSpace(shape, extents);
+        this.balancer = new Balancer(shape, policies, events, splitSpace);
         this.version = new TrunkVersion(initial, generation);
         owes(initial);
     }
@@ -96,7 +101,10 @@ public final class Trunk {
         }
     }
 
-    /** Extents that have to be free so that everything can be merged that there is; see {@link MergeSpace}. Walks the tree when it has changed. */
+    /**
+     * Extents that have to be free so that everything can be merged that there is, see {@link MergeSpace}, and a leaf that is too large can split.
+     * Walks the tree when it has changed.
+     */
     public long mergeExtents() {
         MeasuredSpace last = mergeSpace;
         // Read before the version, which is put in place first.
@@ -106,7 +114,7 @@ public final class Trunk {
         }
         TrunkVersion pinned = pin();
         try {
-            long extents = MergeSpace.of(pinned.root()).extents();
+            long extents = splitSpace.mergeExtents(pinned.root());
             mergeSpace = new MeasuredSpace(change, extents);
             return extents;
         } finally {
@@ -423,9 +431,19 @@ public final class Trunk {
         try {
             isSpaceShort = isShort;
             imageBytes = isShort ? imageBytes : 0;
+            mergeSpace = !isShort && splitSpace.await(true) ? null : mergeSpace;
         } finally {
             structure.unlock();
         }
+    }
+
+    /** No space is kept for splits until it is ample again: all was done for them that can be. Returns whether any was kept. */
+    boolean giveUpSplits() {
+        if (!splitSpace.await(false)) {
+            return false;
+        }
+        mergeSpace = null;
+        return true;
     }
 
     /** There may be space now for merges that found none. */

@@ -110,6 +110,11 @@ public final class ArrayDevice implements BlockDevice {
     }
 
     @Override
+    public synchronized long available() {
+        return sizeMax - size;
+    }
+
+    @Override
     public synchronized void discard(long position, long length) {
         for (long page = position / ALIGNMENT; page < (position + length) / ALIGNMENT; page++) {
             blocks.remove(page);

@@ -215,6 +215,45 @@ class ExtentAllocatorTest {
         assertTrue(extents.tryPromise(1, 0));
     }
 
+    /** What merges are to take counts beside promises, as much again and the reserve; no block is given to it while the device has it. */
+    @Test
+    void whatIsForMergesIsThereOrCanBe() {
+        int free = 30;
+        device.limit((free + 1L) * PageLayout.EXTENT_BYTES);
+        extents.free(extents.allocate(Purpose.PACKING));
+        long bytes = device.size();
+        assertTrue(extents.hasForMerges(free - RESERVE));
+        assertTrue(extents.makeForMerges(free - RESERVE));
+        assertEquals(bytes, device.size());
+        assertFalse(extents.hasForMerges(free - RESERVE + 1));
+        assertFalse(extents.makeForMerges(EXTENTS));
+        assertEquals(bytes, device.size(), "the file may never be so long");
+        extents.promise(3, Promised.DELETES, 0);
+        extents.keepForCheckpoint(2);
+        assertTrue(extents.hasForMerges(free - RESERVE - 2 * 3 - 2));
+        assertFalse(extents.hasForMerges(free - RESERVE - 2 * 3 - 1));
+        assertTrue(extents.mayHave(free - RESERVE), "whatever is promised");
+        assertFalse(extents.mayHave(free - RESERVE + 1));
+    }
+
+    /** A file of an earlier life may have blocks for more than its file system has free: that is found out by asking for them. */
+    @Test
+    void whatTheFileHasIsForMergesToo() {
+        int free = 30;
+        device.allocate((free + 1L) * PageLayout.EXTENT_BYTES);
+        device.limit(device.size());
+        ExtentAllocator reopened = new ExtentAllocator(device, BYTES, 1);
+        assertFalse(reopened.hasForMerges(free - RESERVE));
+        assertTrue(reopened.mayHave(free - RESERVE));
+        assertFalse(reopened.mayHave(free - RESERVE + 1));
+        device.hasRoom = false;
+        assertFalse(reopened.makeForMerges(free - RESERVE), "all of it is holes");
+        device.hasRoom = true;
+        assertTrue(reopened.makeForMerges(free - RESERVE));
+        assertTrue(reopened.hasForMerges(free - RESERVE));
+        assertFalse(reopened.makeForMerges(free - RESERVE + 1));
+    }
+
     /** A packing takes what was promised to it, and no more counts as promised than is still to come. */
     @Test
     void packingTakesWhatWasPromised() {

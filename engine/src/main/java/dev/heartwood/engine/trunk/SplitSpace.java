@@ -1,0 +1,72 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.extent.ExtentAllocator;
+
+/**
+ * Says which leaves may split for the space on the device. The parts of a leaf share its runs, and their groups of large values, until each
+ * part was merged: all that a leaf holds has then to be copied before any of it is free. Where there is no space for that, it stays one leaf,
+ * which is free when it is merged, and splits when it changes next or the store settles and there is. So that there is, growth leaves what the
+ * split of the largest leaf takes, as long as it may be waited for. Guarded by the trunk's structure lock, but for what says otherwise.
+ */
+final class SplitSpace {
+    /** With so many times what is in use no tree has to be walked to see that it is enough: to move all of it takes fewer. */
+    private static final int PLENTY_TIMES = 6;
+
+    private final TreeShape shape;
+    private final ExtentAllocator extents;
+    private TrunkNode root;
+    /** What merges take after the splits that were allowed so far; null while nobody asked, or space is plenty. */
+    private MergeSpace needed;
+    /** Whether space is kept for a split. */
+    private volatile boolean isAwaited = true;
+
+    SplitSpace(TreeShape shape, ExtentAllocator extents) {
+        this.shape = shape;
+        this.extents = extents;
+    }
+
+    /** Begins anew with a tree. */
+    void begin(TrunkNode tree) {
+        root = tree;
+    }
+
+    /** Whether a leaf with these keys, of so many bytes by now, may become so many leaves; if so, it is taken to be done. */
+    boolean take(Span span, long leafBytes, int parts) {
+        if (extents.hasForMerges((long) PLENTY_TIMES * extents.allocatedCount())) {
+            return true;
+        }
+        needed = needed == null ? MergeSpace.of(root) : needed;
+        TrunkNode before = PathFlush.find(root, 0, span);
+        MergeSpace after = needed.split(before == null ? leafBytes : NodeMeasure.bytes(before, span), leafBytes, parts);
+        if (!extents.makeForMerges(after.extents())) {
+            return false;
+        }
+        needed = after;
+        return true;
+    }
+
+    /** Lets go of the tree. */
+    void end() {
+        root = null;
+        needed = null;
+    }
+
+    /** The extents that growth has to leave for merges in a tree, and for a split that is due, if that could be done at all. Thread-safe. */
+    long mergeExtents(TrunkNode tree) {
+        MergeSpace now = MergeSpace.of(tree);
+        if (!isAwaited || now.leafBytes() <= shape.leafBytesMax()) {
+            return now.extents();
+        }
+        int parts = shape.leafParts(now.leafBytes(), now.leaves() == 1);
+        MergeSpace after = now.split(now.leafBytes(), now.leafBytes(), parts);
+        return extents.mayHave(now.extentsAtRest() + after.extents()) ? after.extents() : now.extents();
+    }
+
+    /** Says whether splits may be waited for; thread-safe. Returns whether that is new. */
+    boolean await(boolean isToBeAwaited) {
+        boolean was = isAwaited;
+        isAwaited = isToBeAwaited;
+        return was != isToBeAwaited;
+    }
+}

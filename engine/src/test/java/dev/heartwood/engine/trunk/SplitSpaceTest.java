@@ -1,0 +1,144 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.device.ArrayDevice;
+import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.extent.Purpose;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.SplittableRandom;
+import java.util.function.LongPredicate;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Leaves whose parts could not be merged for want of space do not split, and growth leaves space for splits that can be done. */
+class SplitSpaceTest {
+    private static final int MEMTABLE_BYTES = 1 << 18;
+    private static final int VALUE_BYTES = 500;
+    private static final TreeShape SHAPE = new TreeShape(8, 4, MEMTABLE_BYTES, MEMTABLE_BYTES, 4 * MEMTABLE_BYTES);
+    /** Those that packing takes. */
+    private static final int FOR_MEMTABLES = 30;
+
+    private final TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.LEVEL_TIERED, null);
+    private final Deque<Integer> taken = new ArrayDeque<>();
+    private final SplittableRandom random = new SplittableRandom(7);
+
+    @AfterEach
+    void close() {
+        tree.close();
+    }
+
+    private void load(int memtables) {
+        for (int memtable = 0; memtable < memtables; memtable++) {
+            for (int i = 0; i < MEMTABLE_BYTES / VALUE_BYTES; i++) {
+                tree.put(String.format("%08d", random.nextInt(100_000)), "v".repeat(VALUE_BYTES));
+            }
+            tree.pack();
+        }
+    }
+
+    private int leaves() {
+        return MergeSpace.of(tree.trunk.version().root()).leaves();
+    }
+
+    private long largestLeaf() {
+        return MergeSpace.of(tree.trunk.version().root()).leafBytes();
+    }
+
+    private void takeAllBut(int extents) {
+        try {
+            while (true) {
+                taken.push(tree.extents.allocate(Purpose.PACKING));
+            }
+        } catch (NoSpaceException full) {
+            for (int i = 0; i < extents; i++) {
+                tree.extents.free(taken.pop());
+            }
+        }
+    }
+
+    /** Makes the leaves so large that they would split, on a device without space for that. */
+    private void fill() {
+        load(9);
+        takeAllBut(FOR_MEMTABLES);
+        int before = leaves();
+        load(4);
+        tree.trunk.balanceQuiet(Urge.SETTLING);
+        assertTrue(largestLeaf() > SHAPE.leafBytesMax(), largestLeaf() + " bytes");
+        assertEquals(before, leaves());
+    }
+
+    @Test
+    void leavesSplitOnceThereIsSpace() {
+        fill();
+        int before = leaves();
+        assertFalse(tree.trunk.balanceQuiet(Urge.SETTLING));
+        taken.forEach(tree.extents::free);
+        assertTrue(tree.trunk.balanceQuiet(Urge.SETTLING));
+        assertTrue(leaves() > before, leaves() + " leaves");
+        assertTrue(largestLeaf() <= SHAPE.leafBytesMax(), largestLeaf() + " bytes");
+        assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+    }
+
+    @Test
+    void growthLeavesSpaceForASplitUntilItIsGivenUp() {
+        fill();
+        MergeSpace now = MergeSpace.of(tree.trunk.version().root());
+        long withSplit = now.split(now.leafBytes(), now.leafBytes(), SHAPE.leafParts(now.leafBytes(), false)).extents();
+        assertTrue(withSplit > now.extents());
+        assertEquals(withSplit, tree.trunk.mergeExtents());
+        assertTrue(tree.trunk.giveUpSplits());
+        assertEquals(now.extents(), tree.trunk.mergeExtents());
+        assertFalse(tree.trunk.giveUpSplits());
+        tree.trunk.spaceIsShort(false);
+        assertEquals(withSplit, tree.trunk.mergeExtents());
+    }
+
+    @Test
+    void noSpaceIsLeftForASplitThatCannotBe() {
+        fill();
+        MergeSpace now = MergeSpace.of(tree.trunk.version().root());
+        long withSplit = now.split(now.leafBytes(), now.leafBytes(), SHAPE.leafParts(now.leafBytes(), false)).extents();
+        assertEquals(now.extents(), ofFile(now.extentsAtRest() + withSplit).mergeExtents(tree.trunk.version().root()));
+        assertEquals(withSplit, ofFile(2 * (now.extentsAtRest() + withSplit)).mergeExtents(tree.trunk.version().root()));
+    }
+
+    private static SplitSpace ofFile(long extents) {
+        return new SplitSpace(SHAPE, new ExtentAllocator(new ArrayDevice(), extents << 17, 0));
+    }
+
+    /** Of several leaves as many may split as all can be merged of. */
+    @Test
+    void eachSplitCounts() {
+        fill();
+        TrunkNode root = tree.trunk.version().root();
+        MergeSpace now = MergeSpace.of(root);
+        Span first = root.pivotSpan(0, Span.ALL);
+        Span second = root.pivotSpan(1, Span.ALL);
+        long one = NodeMeasure.bytes(root.pivot(0).child(), first);
+        long other = NodeMeasure.bytes(root.pivot(1).child(), second);
+        MergeSpace afterOne = now.split(one, one, 2);
+        MergeSpace afterBoth = afterOne.split(other, other, 2);
+        assertTrue(afterBoth.extents() > afterOne.extents());
+        LongPredicate takesBoth = extents -> {
+            int used = (int) extents;
+            ExtentAllocator file = new ExtentAllocator(new ArrayDevice(), used + extents << 17, 0);
+            for (int i = 0; i < used; i++) {
+                file.allocate(Purpose.PACKING);
+            }
+            SplitSpace splits = new SplitSpace(SHAPE, file);
+            splits.begin(root);
+            return splits.take(first, one, 2) && splits.take(second, other, 2);
+        };
+        long reserve = 4;
+        assertFalse(takesBoth.test(afterOne.extents() + reserve));
+        assertTrue(takesBoth.test(afterBoth.extents() + 2 * reserve));
+    }
+}
