@@ -540,7 +540,7 @@ final class Background {
         }
     }
 
-    /** Leaves no space for leaves to split, until it is not short any more. Returns whether that is new. */
+    /** Leaves no space any more for the split that is waited for. Returns whether one was. */
     boolean giveUpSplits() {
         return compactions.giveUpSplits();
     }

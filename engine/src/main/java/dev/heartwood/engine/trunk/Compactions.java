@@ -151,7 +151,7 @@ public final class Compactions {
         trunk.spaceIsShort(isShort);
     }
 
-    /** Has growth leave no space for leaves to split any more, until it is ample again. Returns whether that is new. */
+    /** Has growth leave no space any more for the split that it waits for. Returns whether it waited for one. */
     public boolean giveUpSplits() {
         return trunk.giveUpSplits();
     }

@@ -209,7 +209,7 @@ final class RunUsage {
         return mostFreeing(root, Span.ALL, mayMerge, null);
     }
 
-    /** A merge of the whole leaf that refers to most in groups which it shares with others, so that they are its own; null when none does. */
+    /** A merge of the whole leaf that has most in runs and groups which it shares with others, so that it has its own; null when none does. */
     CompactionPlan mostShared(TrunkNode root, BiPredicate<TrunkNode, Span> mayMerge) {
         Shared most = mostShared(root, Span.ALL, mayMerge, new Shared(0, null));
         return most.plan;
@@ -220,7 +220,7 @@ final class RunUsage {
     private Shared mostShared(TrunkNode node, Span span, BiPredicate<TrunkNode, Span> mayMerge, Shared soFar) {
         Shared most = soFar;
         if (node.isLeaf()) {
-            long shared = sharedBytes(node);
+            long shared = sharedBytes(node, span);
             return shared > most.bytes && mayMerge.test(node, span) ? new Shared(shared, whole(node, span)) : most;
         }
         for (int p = 0; p < node.pivotCount(); p++) {
@@ -229,11 +229,17 @@ final class RunUsage {
         return most;
     }
 
-    private long sharedBytes(TrunkNode leaf) {
+    private long sharedBytes(TrunkNode leaf, Span span) {
         long shared = 0;
+        int position = 0;
         for (Bundle bundle : leaf.bundles()) {
             for (Run run : bundle.runs()) {
-                shared += run == null ? 0 : sharedBytes(run.branch());
+                Use use = run == null ? null : uses.get(run.branch());
+                if (use != null) {
+                    long active = NodeMeasure.activeBytes(leaf, run, position, bundle.span(), span);
+                    shared += use.isOfOneLeaf ? Math.min(active, sharedBytes(run.branch())) : active;
+                }
+                position++;
             }
         }
         return shared;

@@ -7,19 +7,25 @@ import dev.heartwood.engine.extent.ExtentAllocator;
  * Says which leaves may split for the space on the device. The parts of a leaf share its runs, and their groups of large values, until each
  * part was merged: all that a leaf holds has then to be copied before any of it is free. Where there is no space for that, it stays one leaf,
  * which is free when it is merged, and splits when it changes next or the store settles and there is. So that there is, growth leaves what the
- * split of the largest leaf takes, as long as it may be waited for. Guarded by the trunk's structure lock, but for what says otherwise.
+ * split of the largest leaf takes, as long as that may be waited for. Guarded by the trunk's structure lock, but for what is said to be thread-safe.
  */
 final class SplitSpace {
     /** With so many times what is in use no tree has to be walked to see that it is enough: to move all of it takes fewer. */
     private static final int PLENTY_TIMES = 6;
+
+    private static final int FEWER_SHIFT = 3;
 
     private final TreeShape shape;
     private final ExtentAllocator extents;
     private TrunkNode root;
     /** What merges take after the splits that were allowed so far; null while nobody asked, or space is plenty. */
     private MergeSpace needed;
-    /** Whether space is kept for a split. */
-    private volatile boolean isAwaited = true;
+    // Any thread, volatile: what any of several found is as good.
+    /** What the tree at rest and merges after a split take, for which growth waits; 0 when it waits for none. */
+    private volatile long awaited;
+
+    /** So many were waited for in vain. */
+    private volatile long tooMany = Long.MAX_VALUE;
 
     SplitSpace(TreeShape shape, ExtentAllocator extents) {
         this.shape = shape;
@@ -52,21 +58,32 @@ final class SplitSpace {
         needed = null;
     }
 
-    /** The extents that growth has to leave for merges in a tree, and for a split that is due, if that could be done at all. Thread-safe. */
+    /** The extents that growth has to leave for merges in a tree, and for a split that is due, if that may be waited for. Thread-safe. */
     long mergeExtents(TrunkNode tree) {
         MergeSpace now = MergeSpace.of(tree);
-        if (!isAwaited || now.leafBytes() <= shape.leafBytesMax()) {
+        if (now.leafBytes() <= shape.leafBytesMax()) {
+            awaited = 0;
             return now.extents();
         }
-        int parts = shape.leafParts(now.leafBytes(), now.leaves() == 1);
-        MergeSpace after = now.split(now.leafBytes(), now.leafBytes(), parts);
-        return extents.mayHave(now.extentsAtRest() + after.extents()) ? after.extents() : now.extents();
+        MergeSpace after = now.split(now.leafBytes(), now.leafBytes(), shape.leafParts(now.leafBytes(), now.leaves() == 1));
+        long all = now.extentsAtRest() + after.extents();
+        boolean isAwaited = all <= tooMany - (tooMany >>> FEWER_SHIFT) && extents.mayHave(all);
+        awaited = isAwaited ? all : 0;
+        return isAwaited ? after.extents() : now.extents();
     }
 
-    /** Says whether splits may be waited for; thread-safe. Returns whether that is new. */
-    boolean await(boolean isToBeAwaited) {
-        boolean was = isAwaited;
-        isAwaited = isToBeAwaited;
-        return was != isToBeAwaited;
+    /** Waits for no split any more before it takes an eighth less. Returns whether one was waited for. Thread-safe. */
+    boolean giveUp() {
+        long all = awaited;
+        tooMany = all > 0 ? all : tooMany;
+        awaited = 0;
+        return all > 0;
+    }
+
+    /** There is more space by now. Returns whether splits had been given up. Thread-safe. */
+    boolean hopeAgain() {
+        boolean hadNone = tooMany != Long.MAX_VALUE;
+        tooMany = Long.MAX_VALUE;
+        return hadNone;
     }
 }

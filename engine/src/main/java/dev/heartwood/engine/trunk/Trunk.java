@@ -431,15 +431,15 @@ public final class Trunk {
         try {
             isSpaceShort = isShort;
             imageBytes = isShort ? imageBytes : 0;
-            mergeSpace = !isShort && splitSpace.await(true) ? null : mergeSpace;
+            mergeSpace = !isShort && splitSpace.hopeAgain() ? null : mergeSpace;
         } finally {
             structure.unlock();
         }
     }
 
-    /** No space is kept for splits until it is ample again: all was done for them that can be. Returns whether any was kept. */
+    /** No space is kept for a split any more, since all was done for it that can be, until one takes less or space is ample. Returns whether any was. */
     boolean giveUpSplits() {
-        if (!splitSpace.await(false)) {
+        if (!splitSpace.giveUp()) {
             return false;
         }
         mergeSpace = null;

@@ -101,6 +101,27 @@ class SplitSpaceTest {
         assertEquals(withSplit, tree.trunk.mergeExtents());
     }
 
+    /** What was given up is waited for again when it takes less. */
+    @Test
+    void growthLeavesSpaceForASplitAgainOnceItTakesLess() {
+        takeAllBut(2 * FOR_MEMTABLES);
+        load(6);
+        TrunkNode smaller = tree.trunk.version().root();
+        load(6);
+        TrunkNode larger = tree.trunk.version().root();
+        SplitSpace splits = ofFile(1 << 13);
+        long withSplit = splits.mergeExtents(larger);
+        assertTrue(withSplit > MergeSpace.of(larger).extents());
+        assertTrue(splits.giveUp());
+        assertEquals(MergeSpace.of(larger).extents(), splits.mergeExtents(larger));
+        assertFalse(splits.giveUp());
+        assertTrue(splits.mergeExtents(smaller) > MergeSpace.of(smaller).extents());
+        assertEquals(MergeSpace.of(larger).extents(), splits.mergeExtents(larger));
+        assertTrue(splits.hopeAgain());
+        assertFalse(splits.hopeAgain());
+        assertEquals(withSplit, splits.mergeExtents(larger));
+    }
+
     @Test
     void noSpaceIsLeftForASplitThatCannotBe() {
         fill();
@@ -112,6 +133,38 @@ class SplitSpaceTest {
 
     private static SplitSpace ofFile(long extents) {
         return new SplitSpace(SHAPE, new ExtentAllocator(new ArrayDevice(), extents << 17, 0));
+    }
+
+    /** Parts that have one run each want no merge but for what they share, which is not free until then. */
+    @Test
+    void whatASplitLeavesSharedIsMergedWhileSpaceIsShort() {
+        load(3);
+        takeAllBut(FOR_MEMTABLES);
+        load(2);
+        long leafExtents = MergeSpace.packedExtents(largestLeaf());
+        while (!tree.extents.hasForMerges(leafExtents)) {
+            tree.extents.free(taken.pop());
+        }
+        settle();
+        assertEquals(1, leaves());
+        assertTrue(largestLeaf() > SHAPE.leafBytesMax(), largestLeaf() + " bytes");
+        taken.forEach(tree.extents::free);
+        tree.trunk.spaceIsShort(true);
+        assertTrue(tree.trunk.balanceQuiet(Urge.SETTLING));
+        long moving = MergeSpace.of(tree.trunk.version().root()).movingBytes();
+        assertTrue(moving > SHAPE.leafBytesMax() / 2, moving + " bytes");
+        settle();
+        assertEquals(0, MergeSpace.of(tree.trunk.version().root()).movingBytes());
+        assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+    }
+
+    /** Merges all that is wanted as the tree is. */
+    private void settle() {
+        for (CompactionPlan plan = tree.trunk.plan(Urge.SETTLING); plan != null; plan = tree.trunk.plan(Urge.SETTLING)) {
+            Compactor.Result result = tree.run(plan);
+            tree.trunk.install(plan, result.bundle(), result.mergedPosition());
+            tree.epochs.reclaim();
+        }
     }
 
     /** Of several leaves as many may split as all can be merged of. */
