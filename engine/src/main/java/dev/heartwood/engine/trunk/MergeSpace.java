@@ -61,6 +61,12 @@ record MergeSpace(
         return leaves;
     }
 
+    /** The same after a leaf has come to so many bytes, by what nodes above held for it. */
+    MergeSpace grown(long bytes) {
+        long next = Math.max(nextLeafBytes, Math.min(leafBytes, bytes));
+        return new MergeSpace(movingBytes, Math.max(leafBytes, bytes), next, leaves, hasGroups, imageBytes, this.bytes);
+    }
+
     /**
      * The same after a leaf has become so many leaves, which share all that it has.
      *

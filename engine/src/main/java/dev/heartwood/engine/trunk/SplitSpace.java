@@ -6,8 +6,9 @@ import dev.heartwood.engine.extent.ExtentAllocator;
 /**
  * Says which leaves may split for the space on the device. The parts of a leaf share its runs, and their groups of large values, until each
  * part was merged: all that a leaf holds has then to be copied before any of it is free. Where there is no space for that, it stays one leaf,
- * which is free when it is merged, and splits when it changes next or the store settles and there is. So that there is, growth leaves what the
- * split of the largest leaf takes, as long as that may be waited for. Guarded by the trunk's structure lock, but for what is said to be thread-safe.
+ * which is free when it is merged, and splits when it changes next or the store settles and there is. What nodes above held for it others share as
+ * it is: a leaf that has most of what it has from there splits at once, since to merge the whole would take more. So that there is space, growth
+ * leaves what the split of the largest leaf takes, as long as that may be waited for. Guarded by the trunk's structure lock, but for what is said to be thread-safe.
  */
 final class SplitSpace {
     /** With so many times what is in use no tree has to be walked to see that it is enough: to move all of it takes fewer. */
@@ -45,11 +46,10 @@ final class SplitSpace {
         needed = needed == null ? MergeSpace.of(root) : needed;
         TrunkNode before = PathFlush.find(root, 0, span);
         MergeSpace after = needed.split(before == null ? leafBytes : NodeMeasure.bytes(before, span), leafBytes, parts);
-        if (!extents.makeForMerges(after.extents())) {
-            return false;
-        }
-        needed = after;
-        return true;
+        MergeSpace unsplit = needed.grown(leafBytes);
+        boolean isTaken = after.extents() <= unsplit.extents() || extents.makeForMerges(after.extents());
+        needed = isTaken ? after : unsplit;
+        return isTaken;
     }
 
     /** Lets go of the tree. */
@@ -67,7 +67,7 @@ final class SplitSpace {
         }
         MergeSpace after = now.split(now.leafBytes(), now.leafBytes(), shape.leafParts(now.leafBytes(), now.leaves() == 1));
         long all = now.extentsAtRest() + after.extents();
-        boolean isAwaited = all <= tooMany - (tooMany >>> FEWER_SHIFT) && extents.mayHave(all);
+        boolean isAwaited = after.extents() > now.extents() && all <= tooMany - (tooMany >>> FEWER_SHIFT) && extents.mayHave(all);
         awaited = isAwaited ? all : 0;
         return isAwaited ? after.extents() : now.extents();
     }

@@ -135,6 +135,27 @@ class SplitSpaceTest {
         return new SplitSpace(SHAPE, new ExtentAllocator(new ArrayDevice(), extents << 17, 0));
     }
 
+    /** What came from above is shared as it is: merges of the parts take less than that of a leaf which has it all. */
+    @Test
+    void aLeafThatHasWhatItHasFromAboveSplitsAtOnce() {
+        fill();
+        TrunkNode root = tree.trunk.version().root();
+        Span first = root.pivotSpan(0, Span.ALL);
+        long own = NodeMeasure.bytes(root.pivot(0).child(), first);
+        SplitSpace splits = fullFile();
+        splits.begin(root);
+        assertFalse(splits.take(first, 3 * own / 2, 2));
+        assertTrue(splits.take(first, 5 * own, 4));
+    }
+
+    private static SplitSpace fullFile() {
+        ExtentAllocator file = new ExtentAllocator(new ArrayDevice(), 40L << 17, 0);
+        for (int i = 0; i < 30; i++) {
+            file.allocate(Purpose.PACKING);
+        }
+        return new SplitSpace(SHAPE, file);
+    }
+
     /** Parts that have one run each want no merge but for what they share, which is not free until then. */
     @Test
     void whatASplitLeavesSharedIsMergedWhileSpaceIsShort() {
