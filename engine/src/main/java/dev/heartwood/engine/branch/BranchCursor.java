@@ -37,6 +37,9 @@ public final class BranchCursor implements LargeValueCursor {
 
     private static final int UNKNOWN = -1;
 
+    /** In place of how much is read at once: nothing is, pages are those of the cache. */
+    private static final int FROM_CACHE = 0;
+
     private final Branch branch;
     private final BranchStorage storage;
     private final CursorMemory pools;
@@ -97,7 +100,7 @@ public final class BranchCursor implements LargeValueCursor {
 
     /** As {@link #cached(Branch, Span)} over several ranges, disjoint and ascending. */
     public static BranchCursor cached(Branch branch, List<Span> ranges) {
-        return open(branch, ranges, true, 0, ofCalls(branch), (of, located) -> new CachedLeaves(of));
+        return open(branch, ranges, true, 0, ofCalls(branch), FROM_CACHE, null);
     }
 
     /**
@@ -108,7 +111,7 @@ public final class BranchCursor implements LargeValueCursor {
      * @param lent {@value #LENT_BYTES} bytes of memory that stay the caller's
      */
     public static BranchCursor scanning(Branch branch, Span range, boolean exact, long lent) {
-        return open(branch, List.of(range), exact, lent, ofCalls(branch), (of, located) -> new CachedLeaves(of));
+        return open(branch, List.of(range), exact, lent, ofCalls(branch), FROM_CACHE, null);
     }
 
     /**
@@ -126,7 +129,7 @@ public final class BranchCursor implements LargeValueCursor {
      * @param reader of one thread, outlives the cursor; null for one of its own, made when there is something to read ahead
      */
     public static BranchCursor streaming(Branch branch, List<Span> ranges, int chunkPages, ExtentReader reader) {
-        return open(branch, ranges, true, 0, ofMerges(branch), (of, located) -> new StreamedLeaves(of, located, chunkPages, reader));
+        return open(branch, ranges, true, 0, ofMerges(branch), chunkPages, reader);
     }
 
     /** The memory of its merge's pool that a streaming cursor takes beside its buffers, at most but for very long bounds. */
@@ -142,12 +145,14 @@ public final class BranchCursor implements LargeValueCursor {
         return new CursorMemory(branch.storage.mergePool(), branch.storage.pool());
     }
 
-    private interface SourceFactory {
-        LeafSource open(Branch branch, LeafRanges ranges);
-    }
-
     private static BranchCursor open(
-            Branch branch, List<Span> ranges, boolean exact, long lent, CursorMemory pools, SourceFactory factory) {
+            Branch branch,
+            List<Span> ranges,
+            boolean exact,
+            long lent,
+            CursorMemory pools,
+            int chunkPages,
+            ExtentReader reader) {
         branch.retain();
         long memory = 0;
         LeafRanges located = null;
@@ -159,7 +164,9 @@ public final class BranchCursor implements LargeValueCursor {
             } else {
                 located = new LeafRanges(branch, ranges, exact, pools, lent + LENT_KEY_BYTES, LENT_BYTES - LENT_KEY_BYTES);
             }
-            source = factory.open(branch, located);
+            source = chunkPages == FROM_CACHE
+                    ? new CachedLeaves(branch)
+                    : new StreamedLeaves(branch, located, chunkPages, reader);
             return new BranchCursor(branch, pools, located, source, memory, lent);
         } catch (RuntimeException | Error e) {
             if (source != null) {
