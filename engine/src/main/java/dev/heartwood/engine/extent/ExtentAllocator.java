@@ -176,41 +176,18 @@ public final class ExtentAllocator {
     public boolean hasForMerges(long wanted) {
         lock.lock();
         try {
-            long missing = besideAll(wanted) - backedFree();
+            long missing = wanted + 2L * promised + reserve() + forCheckpoint - backedFree();
             return missing <= 0 || missing <= available();
         } finally {
             lock.unlock();
         }
     }
 
-    /** As {@link #hasForMerges}; when the file system has not so many, they are given their blocks now, if that can be done. */
-    public boolean makeForMerges(long wanted) {
-        lock.lock();
-        try {
-            if (hasForMerges(wanted)) {
-                return true;
-            }
-            if (besideAll(wanted) - backedFree() > withoutBlocks()) {
-                return false;
-            }
-            backUpTo(besideAll(wanted));
-            return true;
-        } catch (NoSpaceException full) {
-            return false;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    private long besideAll(long wanted) {
-        return wanted + 2L * promised + reserve() + forCheckpoint;
-    }
-
     /** Whether so many extents beside the reserve are, or might be, in use or free, whatever is promised. */
     public boolean mayHave(long wanted) {
         lock.lock();
         try {
-            // Of what the file has, none may be a hole.
+            // It may be that nothing of what the file has is a hole.
             long more = available() + Math.max(0, fileExtents - firstExtent - backedCount);
             return wanted + reserve() <= backedCount + Math.min(more, withoutBlocks());
         } finally {

@@ -7,13 +7,17 @@ import dev.heartwood.engine.extent.ExtentAllocator;
  * Says which leaves may split for the space on the device. The parts of a leaf share its runs, and their groups of large values, until each
  * part was merged: all that a leaf holds has then to be copied before any of it is free. Where there is no space for that, it stays one leaf,
  * which is free when it is merged, and splits when it changes next or the store settles and there is. What nodes above held for it others share as
- * it is: a leaf that has most of what it has from there splits at once, since to merge the whole would take more. So that there is space, growth
- * leaves what the split of the largest leaf takes, as long as that may be waited for. Guarded by the trunk's structure lock, but for what is said to be thread-safe.
+ * it is: a leaf that has most of what it has from there splits at once, since to merge the whole would take more.
+ *
+ * <p>So that there is space, growth leaves what the split of the largest leaf takes, as long as that may be waited for.
+ *
+ * <p>Guarded by the trunk's structure lock, but for what is said to be thread-safe.
  */
 final class SplitSpace {
     /** With so many times what is in use no tree has to be walked to see that it is enough: to move all of it takes fewer. */
     private static final int PLENTY_TIMES = 6;
 
+    /** What was given up is waited for again when it takes fewer by one part of 2^n. */
     private static final int FEWER_SHIFT = 3;
 
     private final TreeShape shape;
@@ -21,12 +25,14 @@ final class SplitSpace {
     private TrunkNode root;
     /** What merges take after the splits that were allowed so far; null while nobody asked, or space is plenty. */
     private MergeSpace needed;
-    // Any thread, volatile: what any of several found is as good.
-    /** What the tree at rest and merges after a split take, for which growth waits; 0 when it waits for none. */
+    /** What the tree at rest and merges after a split take, for which growth waits; 0 when it waits for none. What any thread found last is as good. */
     private volatile long awaited;
 
+    // Written under the structure lock.
     /** So many were waited for in vain. */
     private volatile long tooMany = Long.MAX_VALUE;
+    /** How often that changed. */
+    private volatile long decisions;
 
     SplitSpace(TreeShape shape, ExtentAllocator extents) {
         this.shape = shape;
@@ -40,14 +46,14 @@ final class SplitSpace {
 
     /** Whether a leaf with these keys, of so many bytes by now, may become so many leaves; if so, it is taken to be done. */
     boolean take(Span span, long leafBytes, int parts) {
-        if (extents.hasForMerges((long) PLENTY_TIMES * extents.allocatedCount())) {
+        if (needed == null && extents.hasForMerges((long) PLENTY_TIMES * extents.allocatedCount())) {
             return true;
         }
         needed = needed == null ? MergeSpace.of(root) : needed;
         TrunkNode before = PathFlush.find(root, 0, span);
         MergeSpace after = needed.split(before == null ? leafBytes : NodeMeasure.bytes(before, span), leafBytes, parts);
         MergeSpace unsplit = needed.grown(leafBytes);
-        boolean isTaken = after.extents() <= unsplit.extents() || extents.makeForMerges(after.extents());
+        boolean isTaken = after.extents() <= unsplit.extents() || extents.hasForMerges(after.extents());
         needed = isTaken ? after : unsplit;
         return isTaken;
     }
@@ -72,18 +78,31 @@ final class SplitSpace {
         return isAwaited ? after.extents() : now.extents();
     }
 
-    /** Waits for no split any more before it takes an eighth less. Returns whether one was waited for. Thread-safe. */
-    boolean giveUp() {
-        long all = awaited;
-        tooMany = all > 0 ? all : tooMany;
-        awaited = 0;
-        return all > 0;
+    /** How often it was decided anew which splits may be waited for; each time {@link #mergeExtents} may say something else. Thread-safe. */
+    long decisions() {
+        return decisions;
     }
 
-    /** There is more space by now. Returns whether splits had been given up. Thread-safe. */
-    boolean hopeAgain() {
-        boolean hadNone = tooMany != Long.MAX_VALUE;
-        tooMany = Long.MAX_VALUE;
-        return hadNone;
+    /** Waits for no split any more before it takes an eighth less. Returns whether one was waited for. */
+    boolean giveUp() {
+        long all = awaited;
+        if (all == 0) {
+            return false;
+        }
+        decide(all);
+        awaited = 0;
+        return true;
+    }
+
+    /** There is more space by now: waits for any split. */
+    void hopeAgain() {
+        if (tooMany != Long.MAX_VALUE) {
+            decide(Long.MAX_VALUE);
+        }
+    }
+
+    private void decide(long givenUp) {
+        tooMany = givenUp;
+        decisions = decisions + 1;
     }
 }

@@ -33,8 +33,8 @@ public final class Trunk {
      * nextId         -                       -                        structure lock
      * policies, pace -                       -                        structure lock
      *
-     * Lock order: structure lock, then nothing. Old versions are released through the epochs, so a reader that took the
-     * version without a reference is safe until its epoch ends.
+     * Lock order: structure lock, then that of the extents, to ask whether a leaf may split. Old versions are released
+     * through the epochs, so a reader that took the version without a reference is safe until its epoch ends.
      */
     private final ReentrantLock structure = new ReentrantLock();
     private final RunningMerges running = new RunningMerges();
@@ -107,15 +107,16 @@ public final class Trunk {
      */
     public long mergeExtents() {
         MeasuredSpace last = mergeSpace;
-        // Read before the version, which is put in place first.
+        // Read before the version, which is put in place first, and before it is decided anew.
         long change = changes;
-        if (last != null && last.change() == change) {
+        long decisions = splitSpace.decisions();
+        if (last != null && last.change() == change && last.decisions() == decisions) {
             return last.extents();
         }
         TrunkVersion pinned = pin();
         try {
             long extents = splitSpace.mergeExtents(pinned.root());
-            mergeSpace = new MeasuredSpace(change, extents);
+            mergeSpace = new MeasuredSpace(change, decisions, extents);
             return extents;
         } finally {
             pinned.release();
@@ -127,8 +128,8 @@ public final class Trunk {
         return imageBytes;
     }
 
-    /** Extents for merges, as of a change of the tree or a later one. */
-    private record MeasuredSpace(long change, long extents) {}
+    /** Extents for merges, as of a change of the tree and a decision on splits, or of later ones. */
+    private record MeasuredSpace(long change, long decisions, long extents) {}
 
     /** Extents that a memtable of so many bytes takes once it is packed, as a rule no more. */
     public static long packedExtents(long bytes) {
@@ -431,7 +432,9 @@ public final class Trunk {
         try {
             isSpaceShort = isShort;
             imageBytes = isShort ? imageBytes : 0;
-            mergeSpace = !isShort && splitSpace.hopeAgain() ? null : mergeSpace;
+            if (!isShort) {
+                splitSpace.hopeAgain();
+            }
         } finally {
             structure.unlock();
         }
@@ -439,11 +442,12 @@ public final class Trunk {
 
     /** No space is kept for a split any more, since all was done for it that can be, until one takes less or space is ample. Returns whether any was. */
     boolean giveUpSplits() {
-        if (!splitSpace.giveUp()) {
-            return false;
+        structure.lock();
+        try {
+            return splitSpace.giveUp();
+        } finally {
+            structure.unlock();
         }
-        mergeSpace = null;
-        return true;
     }
 
     /** There may be space now for merges that found none. */

@@ -10,6 +10,7 @@
  * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code Installer} puts the
  * result in place. {@code MergeAdmission} has merges and packing, of all trees that share memory for it, begin when there is some. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
  * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves.
+ * {@code RunUsage} and {@code MergeSpace} reckon what merges take and free, {@code SplitSpace} which leaves may split for it.
  * {@code TreeReader} and {@code TreeCursor} read. {@code TreeShape} has the limits, and {@code KeySpread} what is known of the keys, which trees of hashed keys go by. {@code NodeCodec}, {@code NodePages} and {@code TrunkImages} store nodes.
  *
  * <p>Invariants:
@@ -22,7 +23,7 @@
  *       them, so they stay a suffix.
  *   <li>Whatever a published version reaches has a reference count above 0; extents are freed when the last reference goes, and
  *       reused only after the epochs of their readers.
- *   <li>Work under the structure lock touches metadata only.
+ *   <li>Work under the structure lock touches metadata only, and asks the file system for no more than how much it has free.
  *   <li>A run counts at a node only for keys in the span of the node and of its bundle. Bundles of different spans become one
  *       only when all their runs do, and a merge takes the place of its input only within the keys that it was planned for.
  *   <li>A node for which nothing is left to merge has no more runs that share a key than its policy allows ({@code PolicyRules}).

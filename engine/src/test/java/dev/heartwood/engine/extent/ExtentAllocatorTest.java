@@ -223,11 +223,8 @@ class ExtentAllocatorTest {
         extents.free(extents.allocate(Purpose.PACKING));
         long bytes = device.size();
         assertTrue(extents.hasForMerges(free - RESERVE));
-        assertTrue(extents.makeForMerges(free - RESERVE));
         assertEquals(bytes, device.size());
         assertFalse(extents.hasForMerges(free - RESERVE + 1));
-        assertFalse(extents.makeForMerges(EXTENTS));
-        assertEquals(bytes, device.size(), "the file may never be so long");
         extents.promise(3, Promised.DELETES, 0);
         extents.keepForCheckpoint(2);
         assertTrue(extents.hasForMerges(free - RESERVE - 2 * 3 - 2));
@@ -236,9 +233,9 @@ class ExtentAllocatorTest {
         assertFalse(extents.mayHave(free - RESERVE + 1));
     }
 
-    /** A file of an earlier life may have blocks for more than its file system has free: that is found out by asking for them. */
+    /** A file of an earlier life may have blocks for more than its file system has free: that is known once growth had it asked for them. */
     @Test
-    void whatTheFileHasIsForMergesToo() {
+    void whatTheFileHasMayBeForMerges() {
         int free = 30;
         device.allocate((free + 1L) * PageLayout.EXTENT_BYTES);
         device.limit(device.size());
@@ -246,12 +243,9 @@ class ExtentAllocatorTest {
         assertFalse(reopened.hasForMerges(free - RESERVE));
         assertTrue(reopened.mayHave(free - RESERVE));
         assertFalse(reopened.mayHave(free - RESERVE + 1));
-        device.hasRoom = false;
-        assertFalse(reopened.makeForMerges(free - RESERVE), "all of it is holes");
-        device.hasRoom = true;
-        assertTrue(reopened.makeForMerges(free - RESERVE));
+        reopened.promise(0, Promised.GROWTH, free - RESERVE);
         assertTrue(reopened.hasForMerges(free - RESERVE));
-        assertFalse(reopened.makeForMerges(free - RESERVE + 1));
+        assertFalse(reopened.hasForMerges(free - RESERVE + 1));
     }
 
     /** A packing takes what was promised to it, and no more counts as promised than is still to come. */

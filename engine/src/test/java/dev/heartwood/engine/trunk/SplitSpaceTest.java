@@ -117,8 +117,10 @@ class SplitSpaceTest {
         assertFalse(splits.giveUp());
         assertTrue(splits.mergeExtents(smaller) > MergeSpace.of(smaller).extents());
         assertEquals(MergeSpace.of(larger).extents(), splits.mergeExtents(larger));
-        assertTrue(splits.hopeAgain());
-        assertFalse(splits.hopeAgain());
+        splits.hopeAgain();
+        assertEquals(2, splits.decisions());
+        splits.hopeAgain();
+        assertEquals(2, splits.decisions());
         assertEquals(withSplit, splits.mergeExtents(larger));
     }
 
