@@ -102,6 +102,7 @@ class FreeSpaceTest {
 
     @Test
     void itIsKeptUnlessTheOptionSaysOtherwise() throws IOException {
+        assertEquals(FreeSpace.KEEP, StoreOptions.defaults().freeSpace());
         try (KeyValueStore store = open(DeviceKind.AUTO, FreeSpace.KEEP)) {
             Load.random(store, RECORDS);
             store.settle();
