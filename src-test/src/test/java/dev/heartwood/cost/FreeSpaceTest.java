@@ -18,12 +18,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What the data file of a store takes of the file system once most of its records are deleted. */
 class FreeSpaceTest {
-    private static final int RECORDS = 150_000;
+    private static final int RECORDS = 60_000;
     private static final int KEPT_EVERY = 50;
     private static final int BLOCK_BYTES = 512;
 
@@ -70,6 +72,7 @@ class FreeSpaceTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @EnumSource(
             value = DeviceKind.class,
             names = {"AUTO", "POSIX", "JNR"})
@@ -101,6 +104,7 @@ class FreeSpaceTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void itIsKeptUnlessTheOptionSaysOtherwise() throws IOException {
         assertEquals(FreeSpace.KEEP, StoreOptions.defaults().freeSpace());
         try (KeyValueStore store = open(DeviceKind.AUTO, FreeSpace.KEEP)) {

@@ -18,6 +18,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -241,6 +243,7 @@ class PolicyCostTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("loads")
     void onASteadyLoadItCostsHardlyMoreThanTheBest(SteadyLoad load) {
         double share = share(load.name(), load.order, load::run);
@@ -249,6 +252,7 @@ class PolicyCostTest {
 
     /** Load, reads, scans, updates, a pause, and scans and reads again. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void onALoadThatChangesItCostsLessThanAnyFixedPolicy() {
         double share = share("changing", KeyOrder.SORTED, subject -> {
             subject.load(false);

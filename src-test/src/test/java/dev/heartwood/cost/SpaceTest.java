@@ -28,6 +28,8 @@ import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * What space a store takes that is overwritten, once its background has come to rest by itself. All records are of one size, so
@@ -111,6 +113,7 @@ class SpaceTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatIsOverwrittenThreeTimesComesToRestWithinTheTarget() {
         for (KeyOrder order : KeyOrder.values()) {
             for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
@@ -129,6 +132,7 @@ class SpaceTest {
 
     /** What is written once is redundant only where parts of a run have moved on. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aLoadIsHardlyMergedForSpace() {
         for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
             try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET)).overwritten(0);
@@ -147,6 +151,7 @@ class SpaceTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aTargetThatIsTunedLowerIsReachedWithoutAWrite() {
         StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
         try (Subject subject = new Subject(options).overwritten(1)) {
@@ -167,6 +172,7 @@ class SpaceTest {
 
     /** What merges have replaced is the last checkpoint's until there is another, which nobody asks for while nothing is written. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatMergesReplacedIsFreeOnceAStoreIsAtRest() {
         StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
         try (Subject subject = new Subject(options).overwritten(1)) {
@@ -191,6 +197,7 @@ class SpaceTest {
 
     /** Whatever is merged while a snapshot sees it stays; to merge it again and again would come to nothing. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatASnapshotSeesIsLeftUntilItIsClosed() {
         StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, NO_TARGET);
         try (Subject subject = new Subject(options).overwritten(0)) {
@@ -215,6 +222,7 @@ class SpaceTest {
      * closed only that, though nothing is written any more.
      */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void oneVersionOfEachKeyIsKeptForAnOldView() {
         for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
             try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET)).overwritten(0)) {
@@ -240,6 +248,7 @@ class SpaceTest {
 
     /** Nothing asked for the merges that had waited before something was written, a checkpoint made or hundreds of cursors opened. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void closingTheOldestViewAloneBringsAStoreAtRestWithinItsTarget() {
         for (boolean isCursor : new boolean[] {false, true}) {
             StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, TARGET);
@@ -274,6 +283,7 @@ class SpaceTest {
 
     /** What came to be merged when the store let go of it was not to be in any checkpoint, and the closing waited for it. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void nothingIsMergedForTheSakeOfAViewThatIsLeftToTheClosing() {
         AtomicInteger asked = new AtomicInteger();
         StoreOptions options = options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, TARGET).toBuilder()
@@ -328,6 +338,7 @@ class SpaceTest {
 
     /** Those that see all that the tree has hold nothing back, though one of them is open at any time. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void cursorsThatComeAndGoLeaveTheTargetReached() {
         for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
             try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET))) {
@@ -349,6 +360,7 @@ class SpaceTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aTargetOutOfRangeIsRefused() {
         StoreOptions.Builder builder = StoreOptions.builder();
         for (double target : new double[] {1.04, 0, -1, 101, Double.NaN, Double.POSITIVE_INFINITY}) {

@@ -22,6 +22,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,6 +43,7 @@ class TracedProcessTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @CsvSource({
         "pwrite64, error=EIO, REFUSED, 2",
         "pwrite64, error=EIO, REFUSED, 5",
@@ -74,6 +77,7 @@ class TracedProcessTest {
 
     /** Calls on names, which the device of a test cannot refuse; on the store's directory, or what is opened through it. */
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @CsvSource({
         "mkdirat, EROFS, 1",
         "openat, EMFILE, 1",
@@ -115,6 +119,7 @@ class TracedProcessTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aDeniedRingIsSaidOnceAndDoneWithout() throws IOException {
         assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
         try (TestDirectory parent = new TestDirectory("denied")) {

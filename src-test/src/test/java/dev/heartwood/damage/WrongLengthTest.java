@@ -25,6 +25,8 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -136,6 +138,7 @@ class WrongLengthTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void ofAClosedStore() throws InterruptedException {
         SimulatedMachine machine = new SimulatedMachine(1);
         try (KeyValueStore store = SimulatedStoreHost.open(machine, options())) {
@@ -147,6 +150,7 @@ class WrongLengthTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @ValueSource(ints = {1, 2, 4})
     void ofAKilledStore(int threads) throws InterruptedException {
         damageEachFile(killed(threads, Durability.BUFFERED), "killed with " + threads + " lanes");
@@ -154,6 +158,7 @@ class WrongLengthTest {
 
     /** What was synced is there or refused, also when the machine has restarted and nothing else was kept. */
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @ValueSource(ints = {1, 3})
     void ofAStoreThatLostPower(int threads) throws InterruptedException {
         SimulatedMachine machine = killed(threads, Durability.SYNC);
@@ -162,6 +167,7 @@ class WrongLengthTest {
 
     /** Killed twice: what the first life left in the log counts on. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void ofAStoreKilledTwice() throws InterruptedException {
         SimulatedMachine machine = killed(2, Durability.BUFFERED);
         KeyValueStore store = SimulatedStoreHost.open(machine, options());

@@ -36,6 +36,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -47,7 +49,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class FullStoreTest {
     private static final ByteSize LIMIT = ByteSize.mib(20);
-    private static final int MOUNTED_MIB = 40;
+    /** Enough for short records, of which there are many. */
+    private static final ByteSize LIMIT_OF_SHORT = ByteSize.mib(8);
+
+    private static final int MOUNTED_MIB = 24;
     private static final int CALLERS = 3;
 
     /** Records and the versions that they were written with last. */
@@ -70,7 +75,7 @@ class FullStoreTest {
                 new Kind("lazily levelled", limited().policy(CompactionPolicyKind.LAZY_LEVELING).build(), 300),
                 new Kind("hashed", limited().keyOrder(KeyOrder.HASHED).build(), 300),
                 new Kind("little memtables", limited().memtable(ByteSize.kib(256)).build(), 300),
-                new Kind("short records", limited().build(), 60),
+                new Kind("short records", limited().diskMax(LIMIT_OF_SHORT).build(), 60),
                 new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000),
                 new Kind("large values", limited().build(), 5000),
                 new Kind("large values, level-tiered", limited().policy(CompactionPolicyKind.LEVEL_TIERED).build(), 20_000));
@@ -137,26 +142,29 @@ class FullStoreTest {
     }
 
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @MethodSource("kinds")
     void whatIsDeletedMakesRoomForAsMuch(Kind kind) {
         try (TestDirectory directory = new TestDirectory("full")) {
-            fillAndDelete(() -> Heartwood.open(directory.path(), kind.options()), kind.valueBytes());
+            fillAndDelete(() -> Heartwood.open(directory.path(), kind.options()), kind.options().diskMax().bytes(), kind.valueBytes());
             FileStoreHost.verify(directory.path());
         }
     }
 
     /** There the log needs space, too, and the store has no limit of its own. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatIsDeletedMakesRoomOnAFullDisk() {
         SimulatedMachine machine = new SimulatedMachine(1);
         machine.capacity(LIMIT.bytes());
         StoreOptions options = StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
-        fillAndDelete(() -> SimulatedStoreHost.open(machine, options), 1000);
+        fillAndDelete(() -> SimulatedStoreHost.open(machine, options), LIMIT.bytes(), 1000);
         SimulatedStoreHost.verify(machine);
     }
 
     /** Space that the log has for later is what records need now. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void theLogGivesBackWhatItKeepsBeforeAWriteIsRefused() {
         SimulatedMachine machine = new SimulatedMachine(1);
         machine.capacity(LIMIT.bytes());
@@ -173,6 +181,7 @@ class FullStoreTest {
 
     /** The same on a file system of its own, where one may be mounted; else there is nothing more to try. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatIsDeletedMakesRoomOnAFullFileSystem() {
         try (TestDirectory parent = new TestDirectory("full")) {
             Optional<MountedFileSystem> mounted = MountedFileSystem.of(parent.path(), MOUNTED_MIB);
@@ -180,17 +189,17 @@ class FullStoreTest {
             try (MountedFileSystem files = mounted.get()) {
                 Path directory = files.path().resolve("store");
                 StoreOptions options = StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
-                fillAndDelete(() -> Heartwood.open(directory, options), 1000);
+                fillAndDelete(() -> Heartwood.open(directory, options), ByteSize.mib(MOUNTED_MIB).bytes() / 2, 1000);
                 FileStoreHost.verify(directory);
             }
         }
     }
 
-    private void fillAndDelete(Supplier<KeyValueStore> opener, int valueBytes) {
-        int recordsMax = (int) (2 * LIMIT.bytes() / valueBytes);
+    private void fillAndDelete(Supplier<KeyValueStore> opener, long limit, int valueBytes) {
+        int recordsMax = (int) (2 * limit / valueBytes);
         try (KeyValueStore store = opener.get()) {
             int first = fill(store, valueBytes, recordsMax);
-            assertTrue((long) first * valueBytes > LIMIT.bytes() / 3, "refused after " + first);
+            assertTrue((long) first * valueBytes > limit / 3, "refused after " + first);
             for (int share : new int[] {2, 6}) {
                 int deleted = delete(store, share, i -> random.nextInt(share) == 0);
                 store.settle();
@@ -209,7 +218,30 @@ class FullStoreTest {
         }
     }
 
+    /** A memtable of a few records takes more, packed, than they can free: it is packed once they are more. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void fewDeletesAreNotPackedForSpace() {
+        int valueBytes = 20_000;
+        StoreOptions options = limited().policy(CompactionPolicyKind.LEVEL_TIERED).build();
+        try (TestDirectory directory = new TestDirectory("full"); KeyValueStore store = Heartwood.open(directory.path(), options)) {
+            int recordsMax = (int) (2 * LIMIT.bytes() / valueBytes);
+            fill(store, valueBytes, recordsMax);
+            long sealed = store.stats().memtablesSealed();
+            int again = 0;
+            for (int i = 0; i < 12; i++) {
+                int last = i;
+                assertTrue(delete(store, 1, record -> record == last) == 1);
+                again += fill(store, valueBytes, recordsMax);
+            }
+            long packed = store.stats().memtablesSealed() - sealed;
+            long most = 1 + again / 4;
+            assertTrue(packed <= most, packed + " memtables packed for 12 deletes and " + again + " puts");
+        }
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void whatIsDiscardedMakesRoomToo() {
         try (TestDirectory directory = new TestDirectory("full");
                 KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
@@ -225,6 +257,7 @@ class FullStoreTest {
 
     /** Puts, overwrites, deletes and batches of both at the limit: what is refused has not happened, and all else has. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void refusedWritesChangeNothing() {
         int records = (int) (LIMIT.bytes() / 500);
         int refused = 0;
@@ -273,6 +306,7 @@ class FullStoreTest {
 
     /** Callers that fill a store beside others that delete: each is refused for want of space alone, and in the end all have had their way. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void callersThatDeleteMakeRoomForThoseThatPut() throws InterruptedException {
         try (TestDirectory directory = new TestDirectory("full");
                 KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
@@ -320,6 +354,7 @@ class FullStoreTest {
 
     /** A store that was full when its process or the power ended, amid deletes, is full when it is opened, takes deletes at once and then as much as before. */
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @CsvSource({"KILL, 1000", "KILL, 5000", "POWER_LOSS, 1000", "POWER_LOSS, 5000"})
     void aFullStoreThatIsOpenedAgainTakesDeletes(CrashKind kind, int valueBytes) {
         int recordsMax = (int) (2 * LIMIT.bytes() / valueBytes);
@@ -353,6 +388,7 @@ class FullStoreTest {
 
     /** Stores that share the memory and the background with a full one go on, and that takes as much again as was deleted. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void storesBesideAFullOneGoOn() {
         int recordsMax = (int) (2 * LIMIT.bytes() / 5000);
         EnvironmentOptions memory = EnvironmentOptions.builder().memory(ByteSize.mib(24)).build();
@@ -389,6 +425,7 @@ class FullStoreTest {
 
     /** Long keys, of which pages, and the images of nodes, hold few: what was taken in is packed, so that the store can be closed and opened. */
     @ParameterizedTest
+    @Execution(ExecutionMode.CONCURRENT)
     @ValueSource(ints = {1, 2, 3, 4})
     void whatAStoreOfLongKeysHasTakenIsPacked(int seed) {
         SplittableRandom chosen = new SplittableRandom(seed);
@@ -428,6 +465,7 @@ class FullStoreTest {
 
     /** Keys so long that the images of nodes, which have some of each run, take as much as runs: they are written before anything is free. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aFullStoreOfLongKeysTakesDeletes() {
         int keyBytes = 20_000;
         int recordsMax = (int) (2 * LIMIT.bytes() / keyBytes);

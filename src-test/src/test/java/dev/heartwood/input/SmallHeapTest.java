@@ -11,6 +11,8 @@ import dev.heartwood.testkit.JavaProcess.Ended;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A store of the least memory, and a queue of the engine's, in a JVM with a small Java heap. */
 class SmallHeapTest {
@@ -28,6 +30,7 @@ class SmallHeapTest {
 
     /** Calls that find the Java heap full fail, background work that does stops the store, and both harm nothing. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aFullHeapHarmsNothing() {
         try (TestDirectory parent = new TestDirectory("heap")) {
             Ended ended = run(parent.path(), "-Xmx24m", ROUNDS);
@@ -38,16 +41,18 @@ class SmallHeapTest {
 
     /** What waits in queues is still there after they found no room to grow. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void aFullHeapLosesNothingThatWaits() {
         try (TestDirectory parent = new TestDirectory("heap")) {
             Ended ended = JavaProcess.of(FullHeapQueue.class)
-                    .flags("-Xmx16m", "-XX:+UseSerialGC")
+                    .flags("-Xmx8m", "-XX:+UseSerialGC")
                     .run(parent.path().resolve("output"));
             assertEquals(0, ended.exit(), ended::output);
         }
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void twelveMegabytesOfHeapAreEnough() {
         try (TestDirectory parent = new TestDirectory("heap")) {
             Ended ended = run(parent.path(), "-Xmx12m", 0);

@@ -36,7 +36,7 @@ class SoakTest {
     private static final int VERIFY_EVERY = 5;
 
     private final long seed = Long.getLong("heartwood.seed", 1);
-    private final Duration budget = Duration.parse(System.getProperty("heartwood.budget", "PT15S"));
+    private final Duration budget = Duration.parse(System.getProperty("heartwood.budget", "PT8S"));
     private final SplittableRandom random = new SplittableRandom(seed);
     private final long[] done = new long[SoakLoad.THREADS];
     private final SoakTable table = new SoakTable();

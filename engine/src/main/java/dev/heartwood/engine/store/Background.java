@@ -13,6 +13,7 @@ import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.Compactions;
 import dev.heartwood.engine.trunk.MemtablePacker;
 import dev.heartwood.engine.trunk.MergeAdmission;
+import dev.heartwood.engine.trunk.TreeSummary;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -562,9 +563,9 @@ final class Background {
         return compactions.treeChanges();
     }
 
-    /** Entries of the tree, superseded and deleted ones among them. Walks the tree. */
-    long treeEntries() {
-        return compactions.treeEntries();
+    /** What the tree holds, superseded and deleted entries among them. Walks it. */
+    TreeSummary tree() {
+        return compactions.tree();
     }
 
     /** Whether the last checkpoint has all of the tree. */

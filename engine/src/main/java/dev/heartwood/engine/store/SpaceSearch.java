@@ -1,7 +1,10 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.trunk.TreeSummary;
+import dev.heartwood.engine.trunk.Trunk;
 
 /**
  * What a store does for space on the device before a write is refused for want of it: packs the deletes that wait in memory, makes what
@@ -9,12 +12,10 @@ import dev.heartwood.engine.store.Generations.Generation;
  * drives it, one step after the other; between them the background works. Thread-safe.
  */
 final class SpaceSearch {
-    /**
-     * The active memtable is worth while to be packed early when it has such a part of its bytes, or of the store's entries: they may delete as
-     * many. To pack it takes two extents at least.
-     */
+    /** The active memtable is worth while to be packed early when it has such a part of its bytes. */
     private static final int BYTES_SHARE = 16;
 
+    /** Or such a part of the store's entries: they may delete as many. */
     private static final int ENTRIES_SHARE = 256;
 
     private final Background background;
@@ -81,7 +82,14 @@ final class SpaceSearch {
 
     private boolean isWorthwhile(Memtable memtable) {
         long entries = memtable.entries();
-        return entries > 0
-                && (memtable.bytes() >= memtableBytes / BYTES_SHARE || entries >= background.treeEntries() / ENTRIES_SHARE);
+        return entries > 0 && (memtable.bytes() >= memtableBytes / BYTES_SHARE || mayFreeMoreThanItTakes(memtable));
+    }
+
+    /** A run begins extents of its own, in which few entries leave most of the room unused, and stays above the leaves until they are merged. */
+    private boolean mayFreeMoreThanItTakes(Memtable memtable) {
+        TreeSummary tree = background.tree();
+        long meanBytes = tree.dataBytes() / Math.max(1, tree.entries());
+        long taken = Trunk.packedExtents(memtable.bytes()) * PageLayout.EXTENT_BYTES;
+        return memtable.entries() >= tree.entries() / ENTRIES_SHARE && memtable.entries() * meanBytes >= taken;
     }
 }

@@ -30,9 +30,10 @@ final class WritePath {
 
     /**
      * So many memtables in a row may refuse a write that takes much of the memory of all: while others write, none of them is ever found
-     * empty, by which it would be told that there is no memory to wait for. Such writes that take turns are not refused nearly as often.
+     * empty, by which it would be told that there is no memory to wait for. Of loads in which such writes take turns, beside small ones, none had
+     * one refused as often as 128 times.
      */
-    private static final int LARGE_REFUSALS_MAX = 4000;
+    private static final int LARGE_REFUSALS_MAX = 1000;
 
     /** How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. */
     private static final long ROOM_POLL_NANOS = 500_000;

@@ -95,9 +95,9 @@ public final class Compactions {
         return trunk.changes();
     }
 
-    /** Entries of the tree, superseded and deleted ones among them. Walks it. */
-    public long treeEntries() {
-        return TreeSummary.of(trunk).entries();
+    /** What the tree holds, superseded and deleted entries among them. Walks it. */
+    public TreeSummary tree() {
+        return TreeSummary.of(trunk);
     }
 
     /** Whether {@link #runOne} may find something to do. */

@@ -13,10 +13,11 @@ import java.util.Set;
  * @param nodes nodes
  * @param runs branches
  * @param entries entries of all branches
+ * @param dataBytes bytes of their keys and values, large values included
  * @param filterBytes bytes of all maplets
  * @param filterEntries fingerprints of all maplets
  */
-public record TreeSummary(int height, int nodes, int runs, long entries, long filterBytes, long filterEntries) {
+public record TreeSummary(int height, int nodes, int runs, long entries, long dataBytes, long filterBytes, long filterEntries) {
     /** The counts of the current version. */
     public static TreeSummary of(Trunk trunk) {
         TrunkVersion version = trunk.pin();
@@ -29,6 +30,7 @@ public record TreeSummary(int height, int nodes, int runs, long entries, long fi
                     nodes,
                     branches.size(),
                     branches.stream().mapToLong(Branch::entries).sum(),
+                    branches.stream().mapToLong(Branch::dataBytes).sum(),
                     maplets.stream().mapToLong(Maplet::bytes).sum(),
                     maplets.stream().mapToLong(Maplet::entries).sum());
         } finally {
