@@ -195,7 +195,8 @@ public final class MapletBuilder {
 
     /** All entries, from the first on, with fingerprints of {@code bits} bits. */
     private EntryMerge open(EntryBuckets buckets, int bits) {
-        List<EntrySource> sources = new ArrayList<>();
+        // Never grows: on a full Java heap what could not be added would not be closed.
+        List<EntrySource> sources = new ArrayList<>(existing.size() + 1);
         try {
             if (!fresh.isEmpty()) {
                 sources.add(buckets.cursor(bits));

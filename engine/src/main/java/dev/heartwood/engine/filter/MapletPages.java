@@ -65,8 +65,9 @@ final class MapletPages implements AutoCloseable {
                 beginPage();
             }
         }
+        Maplet maplet = new Maplet(mapletId, taken, shape, usedValueEntries(), duplicates, storage.releaser());
         complete = true;
-        return new Maplet(mapletId, taken, shape, usedValueEntries(), duplicates, storage.releaser());
+        return maplet;
     }
 
     @Override
