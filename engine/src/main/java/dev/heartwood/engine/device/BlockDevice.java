@@ -37,7 +37,10 @@ public interface BlockDevice extends AutoCloseable {
         return 0;
     }
 
-    /** Gives a range back to the file system; it then reads as zeroes. Does nothing where that is not possible. */
+    /**
+     * Gives a range back to the file system; it then reads as zeroes. Does nothing where that is not possible; {@code NoSpaceException} when the
+     * file system has no room to note where the hole is.
+     */
     void discard(long position, long length);
 
     /**

@@ -172,9 +172,6 @@ final class FileDevice implements BlockDevice {
         } while (result == -Errno.EINTR);
         if (result == -Errno.EOPNOTSUPP || result == -Errno.ENOSYS) {
             discards = false;
-        } else if (result == -Errno.ENOSPC || result == -Errno.EDQUOT) {
-            // To note where a hole is may take a block of the file system's own, and one that is full may have none.
-            return;
         } else if (result < 0) {
             throw Failures.of(result, "fallocate (punch hole)", name, position);
         }

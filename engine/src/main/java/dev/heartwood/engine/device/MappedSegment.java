@@ -118,7 +118,12 @@ final class MappedSegment implements MappedFile {
     private static MappedSegment map(
             int descriptor, long length, long window, FileAccess access, int populate, String path) {
         long address = map(descriptor, length, access, path);
-        MemoryRegions.add(address, window);
+        try {
+            MemoryRegions.add(address, window);
+        } catch (Throwable e) {
+            NativeMemory.unmap(address, length);
+            throw e;
+        }
         try {
             populate(address, window, populate, path);
             return new MappedSegment(path, address, length, window);
@@ -209,8 +214,8 @@ final class MappedSegment implements MappedFile {
     @Override
     public void rest() {
         if (!isAtRest && !closed.get() && length > 0) {
-            isAtRest = true;
             MemoryRegions.remove(address + windowBegin);
+            isAtRest = true;
             // As in slide: what cannot be let go of stays memory that nobody uses.
             NativeMemory.advise(address + windowBegin, windowEnd - windowBegin, NativeMemory.MADV_DONTNEED);
             windowBegin = windowEnd;
@@ -239,8 +244,14 @@ final class MappedSegment implements MappedFile {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true) && length > 0) {
-            if (!isAtRest) {
-                MemoryRegions.remove(address + windowBegin);
+            try {
+                if (!isAtRest) {
+                    MemoryRegions.remove(address + windowBegin);
+                }
+            } catch (Throwable e) {
+                // It stays mapped as long as it is known; who closes it again unmaps it.
+                closed.set(false);
+                throw e;
             }
             NativeMemory.unmap(address, length);
         }

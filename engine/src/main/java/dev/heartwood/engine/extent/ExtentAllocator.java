@@ -307,7 +307,7 @@ public final class ExtentAllocator {
 
     /**
      * Gives the blocks of every free extent that is not promised back to the file system, where they may be lost to others; those given back
-     * before are passed over. Extents may be allocated and freed meanwhile.
+     * before are passed over. Extents may be allocated and freed meanwhile. Ends where the file system is too full to note one more hole.
      *
      * @return how many extents were given back
      */
@@ -319,18 +319,26 @@ public final class ExtentAllocator {
                 return discarded;
             }
             // In use meanwhile, so that nobody writes what is about to be punched out.
+            boolean isHole = false;
             try {
                 device.discard((long) extent * PageLayout.EXTENT_BYTES, PageLayout.EXTENT_BYTES);
+                isHole = true;
+                discarded++;
+            } catch (NoSpaceException full) {
+                return discarded;
             } finally {
-                free(extent);
+                freeWithoutBlocks(extent, isHole);
             }
-            lock.lock();
-            try {
-                holes.set(extent, !isSet(extent));
-            } finally {
-                lock.unlock();
-            }
-            discarded++;
+        }
+    }
+
+    private void freeWithoutBlocks(int extent, boolean isHole) {
+        lock.lock();
+        try {
+            free(extent);
+            holes.set(extent, isHole);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -427,12 +435,17 @@ public final class ExtentAllocator {
 
     /** Gives the lowest free extents that may be without blocks their blocks, or grows the file; returns why neither can be done, or null. */
     private NoSpaceException back() {
-        int from = backed.nextClearBit(firstExtent);
+        int from = firstExtent;
+        while (from < fileExtents && !lacksBlocks(from)) {
+            from = backed.nextClearBit(from + 1);
+        }
         if (from >= fileExtents) {
             return grow();
         }
-        int following = backed.nextSetBit(from);
-        int count = Math.min(following < 0 ? fileExtents - from : following - from, STEP_EXTENTS_MIN);
+        int count = 1;
+        while (count < STEP_EXTENTS_MIN && from + count < fileExtents && lacksBlocks(from + count)) {
+            count++;
+        }
         while (true) {
             try {
                 restore(from, count);
@@ -444,6 +457,11 @@ public final class ExtentAllocator {
                 count >>>= 1;
             }
         }
+    }
+
+    /** Whether it is free and may be without blocks; one in use without them is being given back. */
+    private boolean lacksBlocks(int extent) {
+        return !backed.get(extent) && !isSet(extent);
     }
 
     private void restore(int extent, int count) {

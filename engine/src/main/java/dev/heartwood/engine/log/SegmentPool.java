@@ -173,9 +173,26 @@ final class SegmentPool {
         synchronized (this) {
             bytesKept = bytes;
         }
-        for (LogScan.Spare spare : spares) {
-            keepOrDelete(spare, wanted);
+        keepOrDelete(spares, wanted);
+    }
+
+    /** Those that could not be deleted stay here. */
+    private void keepOrDelete(List<LogScan.Spare> spares, SegmentSizes wanted) {
+        for (int i = 0; i < spares.size(); i++) {
+            try {
+                keepOrDelete(spares.get(i), wanted);
+            } catch (NoSpaceException full) {
+                // A file system may need a block of its own to let go of a file. It is wanted later again.
+                keep(spares.subList(i, i + 1));
+            } catch (Throwable e) {
+                keep(spares.subList(i, spares.size()));
+                throw e;
+            }
         }
+    }
+
+    private synchronized void keep(List<LogScan.Spare> spares) {
+        idle.addAll(spares);
     }
 
     private void keepOrDelete(LogScan.Spare spare, SegmentSizes wanted) {
@@ -212,9 +229,7 @@ final class SegmentPool {
             all = new ArrayList<>(idle);
             idle.clear();
         }
-        for (LogScan.Spare spare : all) {
-            keepOrDelete(spare, wanted);
-        }
+        keepOrDelete(all, wanted);
     }
 
     /** Makes new files survive the loss of power. */

@@ -15,8 +15,11 @@ final class SpaceSearch {
     /** The active memtable is worth while to be packed early when it has such a part of its bytes. */
     private static final int BYTES_SHARE = 16;
 
-    /** Or such a part of the store's entries: they may delete as many. */
-    private static final int ENTRIES_SHARE = 256;
+    /** Or such a part of the store's entries: they may delete as many, though nobody knows how large those are. */
+    private static final int ENTRIES_SHARE = 64;
+
+    /** Or such a part, where so many entries of the usual size are more than a run of them takes. */
+    private static final int ENTRIES_SHARE_LEAST = 256;
 
     private final Background background;
     private final Generations generations;
@@ -82,14 +85,18 @@ final class SpaceSearch {
 
     private boolean isWorthwhile(Memtable memtable) {
         long entries = memtable.entries();
-        return entries > 0 && (memtable.bytes() >= memtableBytes / BYTES_SHARE || mayFreeMoreThanItTakes(memtable));
+        return entries > 0 && (memtable.bytes() >= memtableBytes / BYTES_SHARE || mayFreeMuch(memtable));
     }
 
     /** A run begins extents of its own, in which few entries leave most of the room unused, and stays above the leaves until they are merged. */
-    private boolean mayFreeMoreThanItTakes(Memtable memtable) {
+    private boolean mayFreeMuch(Memtable memtable) {
         TreeSummary tree = background.tree();
+        long entries = memtable.entries();
+        if (entries >= tree.entries() / ENTRIES_SHARE) {
+            return true;
+        }
         long meanBytes = tree.dataBytes() / Math.max(1, tree.entries());
         long taken = Trunk.packedExtents(memtable.bytes()) * PageLayout.EXTENT_BYTES;
-        return memtable.entries() >= tree.entries() / ENTRIES_SHARE && memtable.entries() * meanBytes >= taken;
+        return entries >= tree.entries() / ENTRIES_SHARE_LEAST && entries * meanBytes >= taken;
     }
 }

@@ -43,6 +43,9 @@ public final class MemoryDevice implements BlockDevice {
     /** Whether they can. */
     public boolean hasRoom = true;
 
+    /** Called before a range is given back. */
+    public Runnable discarding = () -> {};
+
     /** The read, counted from now, that fails: 1 is the next; below 1, none. */
     public final AtomicInteger failingRead = new AtomicInteger();
 
@@ -191,6 +194,7 @@ public final class MemoryDevice implements BlockDevice {
 
     @Override
     public void discard(long position, long length) {
+        discarding.run();
         Memory.fill(origin + position, length, 0);
     }
 

@@ -338,6 +338,44 @@ class ExtentAllocatorTest {
         assertThrows(NoSpaceException.class, () -> extents.allocate(Purpose.PACKING));
     }
 
+    /** Its blocks would be gone by the time they are needed. */
+    @Test
+    void whatIsBeingGivenBackIsNotPromised() {
+        extents.free(extents.allocate(Purpose.PACKING));
+        device.limit(device.size());
+        int all = (int) extents.fileExtents() - 1;
+        int[] refused = {0};
+        device.discarding = () -> {
+            device.discarding = () -> {};
+            assertThrows(NoSpaceException.class, () -> extents.promise(all - 1, Promised.DELETES, 0));
+            refused[0]++;
+        };
+        extents.discardFree();
+        assertEquals(1, refused[0]);
+        extents.promise(all, Promised.DELETES, 0);
+        device.hasRoom = false;
+        for (int i = 0; i < all; i++) {
+            extents.allocate(Purpose.PACKING);
+        }
+    }
+
+    /** To note where a hole is may take a block of the file system's own. */
+    @Test
+    void aFileSystemTooFullForAHoleIsAskedAgainLater() {
+        extents.free(extents.allocate(Purpose.PACKING));
+        int free = (int) extents.fileExtents() - 1;
+        int[] asked = {0};
+        device.discarding = () -> {
+            asked[0]++;
+            throw new NoSpaceException("no room to note a hole");
+        };
+        assertEquals(0, extents.discardFree());
+        assertEquals(1, asked[0]);
+        assertEquals(0, extents.allocatedCount());
+        device.discarding = () -> {};
+        assertEquals(free, extents.discardFree());
+    }
+
     @Test
     void aDiscardedExtentReadsAsZeroes() {
         int extent = extents.allocate(Purpose.PACKING);

@@ -63,6 +63,9 @@ final class CrashStorage implements Storage {
     private final List<File> everyFile = new ArrayList<>();
     private final String bootId;
     long bytesMax = Long.MAX_VALUE;
+    /** Why no file can be deleted; null when files can. */
+    StoreException deletionRefusal;
+
     /** The syncs to come that succeed. */
     int syncsUntilFailure = Integer.MAX_VALUE;
 
@@ -260,6 +263,9 @@ final class CrashStorage implements Storage {
 
     @Override
     public synchronized void delete(String name) {
+        if (deletionRefusal != null) {
+            throw deletionRefusal;
+        }
         files.remove(name);
     }
 

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.log.LogTester.Operation;
@@ -65,6 +66,25 @@ class UnsyncedSegmentsTest {
             assertEquals(all.subList(0, Math.max(acknowledged, replayed.size())), replayed);
             left.discard();
         }
+    }
+
+    /** As of a file system that needs a block of its own for that, and has none, or whose device fails: they are deleted later. */
+    @Test
+    void filesThatCannotBeDeletedAreNotForgotten() {
+        log.rotate(1);
+        fillSegments(log, new ArrayList<>());
+        log.rotate(2);
+        log.release(1);
+        int kept = storage.files.size();
+        storage.deletionRefusal = new NoSpaceException("no room to delete a file");
+        log.returnFreeSpace();
+        log.rotate(3);
+        storage.deletionRefusal = new StoreIoException(5, "EIO", "unlink", "a segment", -1);
+        assertThrows(StoreIoException.class, log::returnFreeSpace);
+        storage.deletionRefusal = null;
+        assertEquals(kept, storage.files.size());
+        log.returnFreeSpace();
+        assertTrue(storage.files.size() < kept - 2, storage.files.size() + " files of " + kept);
     }
 
     /** As when the process has no descriptor left: full segments were opened again to be synced. */
