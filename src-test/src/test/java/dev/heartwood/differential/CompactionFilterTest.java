@@ -19,6 +19,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What a compaction filter drops or changes is what readers see, and nothing older comes to light; snapshots see none of it. */
 class CompactionFilterTest {
@@ -116,6 +118,7 @@ class CompactionFilterTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void itDropsChangesAndFails() {
         int dropped;
         int replaced;
@@ -141,6 +144,7 @@ class CompactionFilterTest {
     }
 
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void itIsNotAskedForWhatASnapshotSeesAnOlderVersionOf() {
         try (KeyValueStore store = open(new ByFirstLetter())) {
             write(store, FIRST);
@@ -164,6 +168,7 @@ class CompactionFilterTest {
 
     /** Of what a snapshot sees as the newest, it is; the snapshot sees it as it was. */
     @Test
+    @Execution(ExecutionMode.CONCURRENT)
     void itIsAskedBesideViewsThatSeeAllThereIs() {
         try (KeyValueStore store = open(new ByFirstLetter())) {
             write(store, FIRST);

@@ -4,7 +4,7 @@ import dev.heartwood.engine.base.Epochs;
 
 /** A process that defers actions until its Java heap is full, again and again: those that were deferred are run, each once, and no others. */
 final class FullHeapQueue {
-    private static final int ROUNDS = 200;
+    private static final int ROUNDS = 80;
 
     /** From the smallest on, so that the heap fills up to the last bytes. */
     private static final int LEAST_BLOCK_BYTES = 1 << 10;
