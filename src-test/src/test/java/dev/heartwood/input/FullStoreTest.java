@@ -235,7 +235,8 @@ class FullStoreTest {
                 again += fill(store, valueBytes, recordsMax);
             }
             long packed = store.stats().memtablesSealed() - sealed;
-            long most = 2 + again / 4;
+            // Three puts are a sixteenth of a memtable; packing two records at a time would be four more than this.
+            long most = 2 + again / 2;
             assertTrue(packed <= most, packed + " memtables packed for 12 deletes and " + again + " puts");
         }
     }
