@@ -156,7 +156,7 @@ public class RecordCacheLincheckTest {
     @Test
     void modelChecking() {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(Integer.getInteger("heartwood.scenarios", 10))
                 .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)
