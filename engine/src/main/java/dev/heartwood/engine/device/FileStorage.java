@@ -151,7 +151,12 @@ public final class FileStorage implements Storage {
     public BlockDevice openDevice(String name, boolean create) {
         OpenFile file =
                 create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode, access);
-        return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding::queue);
+        try {
+            return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding::queue);
+        } catch (Throwable e) {
+            FileCalls.close(file.descriptor());
+            throw e;
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.log;
 
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.os.Memory;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -59,21 +60,36 @@ final class LaneAppends {
         if (bytes > own.limit - own.position && !slide(own, bytes)) {
             starts.begin(own, lane, payloadBytes);
             if (bytes > own.limit - own.position) {
-                slide(own, bytes);
+                bringIn(own, bytes);
             }
         }
     }
 
-    /** Makes room for a record of {@code bytes} in the lane's segment, unless it is full. */
+    /** Makes room for a record of {@code bytes} in the lane's segment, unless it is full, or a page of its file cannot be read. */
     private boolean slide(LogLane own, long bytes) {
-        long position = own.position - own.base;
-        long needed = position + bytes + LogLayout.RECORD_PAYLOAD;
-        if (own.segment == null || needed > own.file.length()) {
+        if (own.segment == null || endOf(own, bytes) > own.file.length()) {
             return false;
         }
-        starts.wantSpare(own, needed);
-        own.slide(needed, memory.windowBytes());
-        return true;
+        try {
+            bringIn(own, bytes);
+            return true;
+        } catch (StoreIoException e) {
+            if (starts.foundUnreadable(own.segment.place, e)) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private void bringIn(LogLane own, long bytes) {
+        long end = endOf(own, bytes);
+        starts.wantSpare(own, end);
+        own.slide(end, memory.windowBytes());
+    }
+
+    /** Where a record of {@code bytes} would end in the lane's segment, and a mark after it. */
+    private static long endOf(LogLane own, long bytes) {
+        return own.position - own.base + bytes + LogLayout.RECORD_PAYLOAD;
     }
 
     /** See {@link WriteAheadLog#prefetch}. */

@@ -1,18 +1,23 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Errno;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The segment files that hold nothing needed: some mapped and ready, some to be used again, and new ones. Thread-safe. */
 final class SegmentPool {
     /*
      * A file is used again at its own length only, so a header always tells the length of its file. What was written to it is mostly
-     * in the memory of the operating system still, so mapping it takes less than the blocks and pages of a new file. The fields are
-     * guarded by this pool's monitor; files are made, mapped and deleted outside of it.
+     * in the memory of the operating system still, so mapping it takes less than the blocks and pages of a new file. What is no longer
+     * there has to be read, though nobody wants it, and a file with a page that cannot be is not used again. The fields are guarded by
+     * this pool's monitor; files are made, mapped and deleted outside of it.
      */
     /** A file with its mapping. */
     record Mapped(LogScan.Spare place, MappedFile file) {}
@@ -22,6 +27,8 @@ final class SegmentPool {
     private final LogMemory memory;
     private final List<Mapped> ready = new ArrayList<>();
     private final List<LogScan.Spare> idle = new ArrayList<>();
+    /** The numbers of files with a page that cannot be read, until they are deleted. */
+    private final Set<Long> unreadable = new HashSet<>();
     private long lastNumber;
     private long bytesKept = Long.MAX_VALUE;
     /** True at first: the entries of files that an earlier life made may not be durable. */
@@ -55,9 +62,9 @@ final class SegmentPool {
         try {
             return make(bytes, bytesMin);
         } catch (NoSpaceException e) {
-            LogScan.Spare smaller = takeIdle(bytesMin, bytesMin);
+            Mapped smaller = mapIdle(bytesMin, bytesMin);
             if (smaller != null) {
-                return map(smaller);
+                return smaller;
             }
             if (bytesMin < bytes) {
                 return make(bytesMin, bytesMin);
@@ -113,51 +120,81 @@ final class SegmentPool {
         for (int i = 0; i < idle.size(); i++) {
             long bytesHere = idle.get(i).bytes();
             boolean isBetter = bytesHere >= bytes || found < 0 || idle.get(found).bytes() < bytes;
-            found = bytesHere >= least && isBetter ? i : found;
+            found = bytesHere >= least && isBetter && isReadable(idle.get(i)) ? i : found;
         }
         return found < 0 ? null : idle.remove(found);
     }
 
     /** Maps a used file of about {@code bytes}, or a new one. */
     private Mapped make(long bytes, long bytesMin) {
-        LogScan.Spare used = takeIdle(bytes, Math.max(bytesMin, bytes / 2));
+        Mapped used = mapIdle(bytes, Math.max(bytesMin, bytes / 2));
         if (used != null) {
-            return map(used);
+            return used;
         }
         long number;
         synchronized (this) {
             number = ++lastNumber;
         }
-        LogScan.Spare fresh = new LogScan.Spare(SegmentName.of(number), number, bytes);
-        MappedFile file = openMapped(fresh);
+        Mapped fresh = open(new LogScan.Spare(SegmentName.of(number), number, bytes));
         synchronized (this) {
             directoryChanged = true;
         }
-        return new Mapped(fresh, file);
+        return fresh;
     }
 
-    private Mapped map(LogScan.Spare spare) {
-        try {
-            return new Mapped(spare, openMapped(spare));
-        } catch (Throwable e) {
-            synchronized (this) {
-                idle.add(spare);
+    /** Maps a used file as {@link #takeIdle} finds it, but for those with a page that cannot be read; null when there is none. */
+    private Mapped mapIdle(long bytes, long bytesMin) {
+        for (LogScan.Spare used = takeIdle(bytes, bytesMin); used != null; used = takeIdle(bytes, bytesMin)) {
+            try {
+                return open(used);
+            } catch (StoreIoException e) {
+                keep(List.of(used));
+                if (!foundUnreadable(used, e)) {
+                    throw e;
+                }
+            } catch (Throwable e) {
+                keep(List.of(used));
+                throw e;
             }
+        }
+        return null;
+    }
+
+    /** Whether that is why a mapping failed; then the file is not used again, and deleted when files are. */
+    synchronized boolean foundUnreadable(LogScan.Spare place, StoreIoException failure) {
+        boolean isUnreadable = failure.errno() == Errno.EIO;
+        if (isUnreadable) {
+            unreadable.add(place.number());
+        }
+        return isUnreadable;
+    }
+
+    private boolean isReadable(LogScan.Spare place) {
+        return !unreadable.contains(place.number());
+    }
+
+    private Mapped open(LogScan.Spare place) {
+        long window = Math.min(place.bytes(), memory.readyBytes());
+        MappedFile file = storage.openMapped(place.file(), place.bytes(), window);
+        try {
+            return new Mapped(place, memory.counted(file));
+        } catch (Throwable e) {
+            file.close();
             throw e;
         }
-    }
-
-    private MappedFile openMapped(LogScan.Spare spare) {
-        long window = Math.min(spare.bytes(), memory.readyBytes());
-        return memory.counted(storage.openMapped(spare.file(), spare.bytes(), window));
     }
 
     /** Takes back a mapped segment that was not used; once the pool has closed nobody will use it. */
     synchronized void giveBack(Mapped mapped) {
         if (closed) {
             mapped.file().close();
-        } else {
+            return;
+        }
+        try {
             ready.add(mapped);
+        } catch (Throwable e) {
+            mapped.file().close();
+            throw e;
         }
     }
 
@@ -197,13 +234,16 @@ final class SegmentPool {
 
     private void keepOrDelete(LogScan.Spare spare, SegmentSizes wanted) {
         synchronized (this) {
-            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax());
+            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax()) && isReadable(spare);
             if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
                 idle.add(spare);
                 return;
             }
         }
         storage.delete(spare.file());
+        synchronized (this) {
+            unreadable.remove(spare.number());
+        }
     }
 
     private synchronized long idleBytes() {

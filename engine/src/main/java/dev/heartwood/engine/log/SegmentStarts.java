@@ -2,6 +2,7 @@ package dev.heartwood.engine.log;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.device.MappedFile;
 
@@ -62,6 +63,11 @@ final class SegmentStarts {
         if (own.wantSpare(offset, structure.lock())) {
             spareWanted.run();
         }
+    }
+
+    /** See {@link SegmentPool#foundUnreadable}. */
+    boolean foundUnreadable(LogScan.Spare place, StoreIoException failure) {
+        return pool.foundUnreadable(place, failure);
     }
 
     /** Begins the lane's next segment, with room for a record with this much payload. */

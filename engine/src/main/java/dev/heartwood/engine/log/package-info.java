@@ -51,6 +51,8 @@
  *       Rotation happens with all lanes at rest: all LSNs and sequences of a generation are below those of the next.
  *   <li>A header page is published by its first 8 bytes; they are zero while it is being written. It is there twice.
  *   <li>A file is used again only when a durable checkpoint holds what was in it, and at its own length.
+ *       One with a page that the device no longer gives is passed over and deleted, and a lane whose file turns out to have one
+ *       goes on in another: what was there is not wanted, but the system reads it before it is written.
  *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
  *       a checkpoint. So a missing LSN that anything calls durable is damage.
  *   <li>What a sync calls durable it has synced through a mapping that was there before the first store, or before recovery read it. A sync

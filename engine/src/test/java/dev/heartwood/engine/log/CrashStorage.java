@@ -12,7 +12,9 @@ import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
@@ -73,6 +75,11 @@ final class CrashStorage implements Storage {
     Error addressFailure;
 
     int addressesBeforeFailure;
+
+    /** From where on a file that was there cannot be read; and by whom that was met, a name each time. */
+    final Map<String, Long> unreadableFrom = new HashMap<>();
+
+    final List<String> unreadableMet = new ArrayList<>();
 
     /** What opening an existing file ends in. */
     StoreException openingRefusal;
@@ -227,7 +234,16 @@ final class CrashStorage implements Storage {
             }
             file = add(name, length);
         }
+        checkReadable(name, window);
         return new Mapping(file, window);
+    }
+
+    /** What is mapped for writing has to be read first where it was in use before. */
+    private void checkReadable(String name, long end) {
+        if (unreadableFrom.getOrDefault(name, Long.MAX_VALUE) < end) {
+            unreadableMet.add(name);
+            throw new StoreIoException(5, "EIO", "madvise (populate)", name, -1);
+        }
     }
 
     @Override
@@ -266,6 +282,7 @@ final class CrashStorage implements Storage {
         if (deletionRefusal != null) {
             throw deletionRefusal;
         }
+        unreadableFrom.remove(name);
         files.remove(name);
     }
 
@@ -307,6 +324,7 @@ final class CrashStorage implements Storage {
                 if (closed || begin < windowBegin || end < windowEnd || end > length() || (begin | end) % 4096 != 0) {
                     throw new AssertionError("a window from " + begin + " to " + end);
                 }
+                checkReadable(file.name, end);
                 byte[] now = file.bytes();
                 if (!Arrays.equals(before, (int) windowEnd, before.length, now, (int) windowEnd, now.length)
                         || !Arrays.equals(before, 0, (int) windowBegin, now, 0, (int) windowBegin)) {
