@@ -7,7 +7,7 @@ import dev.heartwood.WriteBatch;
 
 /**
  * Walks a range of a table and writes what becomes of its entries, in batches of a bounded size: what a batch changes of one entry is
- * written as a whole. Belongs to the writer of the table.
+ * written as a whole, and an entry that is larger has a batch of its own. Belongs to the writer of the table.
  *
  * <p>The cursor is closed before a batch is written, and the next one begins behind the last entry: one that stayed open would hold the
  * space of all that is rewritten until the end. So it comes upon what was written further on in the range.
@@ -54,6 +54,9 @@ final class RangeRewrite {
         try (Cursor cursor = store.cursor(rest)) {
             while (cursor.next()) {
                 byte[] key = cursor.key();
+                if (batch.count() > 0 && batch.bytes() + key.length + cursor.valueSegment().byteSize() > BATCH_BYTES) {
+                    return key;
+                }
                 change.add(key, cursor, batch);
                 if (batch.bytes() >= BATCH_BYTES) {
                     return TableKeys.after(key);

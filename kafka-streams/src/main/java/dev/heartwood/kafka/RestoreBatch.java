@@ -2,7 +2,10 @@ package dev.heartwood.kafka;
 
 import dev.heartwood.WriteBatch;
 
-/** Collects restored records and writes them in batches of a bounded size. Belongs to one thread. */
+/**
+ * Collects restored records and writes them in batches of a bounded size; a record that is larger has one of its own, for which there is
+ * memory wherever there was for the record. Belongs to one thread.
+ */
 final class RestoreBatch implements AutoCloseable {
     private static final long WRITE_BYTES = 512 << 10;
 
@@ -16,6 +19,9 @@ final class RestoreBatch implements AutoCloseable {
 
     /** Sets the value of a table key; null removes it. */
     void put(byte[] tableKey, byte[] value) {
+        if (batch.bytes() + tableKey.length + (value == null ? 0 : value.length) > WRITE_BYTES) {
+            write();
+        }
         if (value == null) {
             batch.delete(tableKey);
         } else {

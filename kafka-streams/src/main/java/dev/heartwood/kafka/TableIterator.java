@@ -23,6 +23,9 @@ abstract class TableIterator<K> implements KeyValueIterator<K, byte[]> {
     private Consumer<TableIterator<?>> afterClose = iterator -> {};
     private KeyValue<K, byte[]> next;
     private boolean ended;
+    /** Why the cursor stands nowhere; null while it does not. */
+    private RuntimeException failure;
+
     private boolean closed;
 
     /** An iterator that sees the table as it is when it is first asked for an entry. */
@@ -52,6 +55,9 @@ abstract class TableIterator<K> implements KeyValueIterator<K, byte[]> {
         if (closed) {
             return hasNextWhenClosed();
         }
+        if (failure != null) {
+            throw failure;
+        }
         if (next == null && !ended) {
             try {
                 if (cursor == null) {
@@ -65,7 +71,9 @@ abstract class TableIterator<K> implements KeyValueIterator<K, byte[]> {
             } catch (ClosedException e) {
                 throw new InvalidStateStoreException("Store " + storeName + " has closed", e);
             } catch (StoreException e) {
-                throw new ProcessorStateException("Error while reading store " + storeName, e);
+                ProcessorStateException thrown = new ProcessorStateException("Error while reading store " + storeName, e);
+                failure = cursor == null ? null : thrown;
+                throw thrown;
             }
         }
         return next != null;

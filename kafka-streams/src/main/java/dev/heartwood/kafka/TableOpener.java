@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
 import org.apache.kafka.streams.processor.StateStoreContext;
 import org.slf4j.Logger;
@@ -42,7 +43,8 @@ final class TableOpener {
     /**
      * Opens the table.
      *
-     * @throws TaskCorruptedException when it holds writes that exactly-once processing must not see and there is no way back
+     * @throws TaskCorruptedException when it holds writes that exactly-once processing must not see and there is no way back, unless the
+     *     store is global
      * @throws ProcessorStateException when it cannot be opened
      */
     StateTable open() {
@@ -53,9 +55,10 @@ final class TableOpener {
         } catch (IOException e) {
             throw new ProcessorStateException("The directory " + directory + " cannot be made", e);
         }
-        SharedEnvironment shared = SharedEnvironment.acquire(context.metrics(), config);
+        SharedEnvironment shared = null;
         KeyValueStore store = null;
         try {
+            shared = SharedEnvironment.acquire(context.metrics(), config);
             StoreOptions options = config.store().toBuilder()
                     .compactionFilter(filter)
                     .groupSuffixBytes(shape.kind().groupSuffixBytes())
@@ -65,13 +68,13 @@ final class TableOpener {
         } catch (StoreException e) {
             giveUp(store, shared, e);
             throw new ProcessorStateException("Store " + name + " cannot be opened in " + directory, e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             giveUp(store, shared, e);
             throw e;
         }
     }
 
-    private static void giveUp(KeyValueStore store, SharedEnvironment shared, RuntimeException failure) {
+    private static void giveUp(KeyValueStore store, SharedEnvironment shared, Throwable failure) {
         try {
             if (store != null) {
                 store.close();
@@ -79,7 +82,9 @@ final class TableOpener {
         } catch (StoreException e) {
             failure.addSuppressed(e);
         } finally {
-            shared.release();
+            if (shared != null) {
+                shared.release();
+            }
         }
     }
 
@@ -94,10 +99,8 @@ final class TableOpener {
         CommitMode mode = CommitMode.of(context.appConfigs());
         boolean isAhead = store.contains(TableKeys.AHEAD);
         if (isAhead && mode.undoes()) {
-            throw new TaskCorruptedException(
-                    Set.of(context.taskId()),
-                    new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
-                            + " last commit, which exactly-once processing must not see"));
+            throw corrupted(new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
+                    + " last commit, which exactly-once processing must not see"));
         }
         rollBack(store, committed, isAhead ? TableShape.NOTHING_NEW : found.firstNew(committed));
         if (found.segmentMillis() != shape.segmentMillis()) {
@@ -112,6 +115,12 @@ final class TableOpener {
         }));
         metrics.add(table);
         return table;
+    }
+
+    /** What has Kafka Streams restore the store: it takes a corrupted task for that, but of global stores only this. */
+    private StreamsException corrupted(ProcessorStateException cause) {
+        boolean isGlobal = context.taskId().partition() < 0;
+        return isGlobal ? cause : new TaskCorruptedException(Set.of(context.taskId()), cause);
     }
 
     private void rollBack(KeyValueStore store, CommitState committed, long firstNew) {

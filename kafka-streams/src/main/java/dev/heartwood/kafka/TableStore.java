@@ -1,5 +1,6 @@
 package dev.heartwood.kafka;
 
+import java.nio.file.Files;
 import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -16,6 +17,8 @@ import org.apache.kafka.streams.query.Query;
 import org.apache.kafka.streams.query.QueryConfig;
 import org.apache.kafka.streams.query.QueryResult;
 import org.apache.kafka.streams.state.internals.StoreQueryUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What all kinds of stores have in common: they are a {@link StateTable} between {@code init} and {@code close}. Kafka Streams may
@@ -24,11 +27,19 @@ import org.apache.kafka.streams.state.internals.StoreQueryUtils;
  * <p>{@code approximateNumUncommittedBytes} and {@code getCommittedPosition} are what Kafka Streams 4.4 asks transactional stores.
  */
 abstract class TableStore implements StateStore {
+    private static final Logger LOG = LoggerFactory.getLogger(TableStore.class);
+
+    /** Where Kafka Streams up to 4.2 keeps the offsets of the stores that a task has, in the task's directory. */
+    private static final String OFFSETS_OF_OLD = ".checkpoint";
+
     private final String name;
     private final TableFilter.Expiry expiry;
     private final TableShape shape;
     private StateStoreContext context;
     private boolean consistencyEnabled;
+    /** Kafka Streams may yet commit offsets of another store to this one. Belongs to the thread that initialises it. */
+    private boolean awaitsOffsetsOfOld;
+
     private volatile StateTable table;
 
     TableStore(String name, TableShape shape, TableFilter.Expiry expiry) {
@@ -48,6 +59,7 @@ abstract class TableStore implements StateStore {
         consistencyEnabled = StreamsConfig.InternalConfig.getBoolean(
                 context.appConfigs(), StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, false);
         open();
+        awaitsOffsetsOfOld = Files.exists(context.stateDir().toPath().resolve(OFFSETS_OF_OLD));
         context.register(root, (RecordBatchingStateRestoreCallback) this::restoreBatch);
     }
 
@@ -106,8 +118,17 @@ abstract class TableStore implements StateStore {
         return context;
     }
 
+    /**
+     * Makes what was written so far what the offsets stand for. Where a task has run on Kafka Streams 4.2 or earlier, the first start on a
+     * later one commits the offsets that it finds to whatever store has the changelog now, before it asks for any. They say what the store
+     * had that was there then; this one's own are in its table. So those are not taken over.
+     */
     @Override
     public final void commit(Map<TopicPartition, Long> changelogOffsets) {
+        if (awaitsOffsetsOfOld && !changelogOffsets.isEmpty()) {
+            LOG.info("Store {} does not take over {}, which an earlier version of Kafka Streams kept for the store in its place", name, changelogOffsets);
+            return;
+        }
         StateTable open = table;
         if (open != null) {
             open.commit(changelogOffsets);
@@ -116,6 +137,7 @@ abstract class TableStore implements StateStore {
 
     @Override
     public final Long committedOffset(TopicPartition partition) {
+        awaitsOffsetsOfOld = false;
         return table().committedOffset(partition);
     }
 

@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * The way back to the last commit. The first write to a key after a commit also records what the key had at that commit, in the
- * same atomic batch; so at every moment, whatever the process is killed in the midst of, the records of the current epoch
+ * same atomic batch, or before it; so at every moment, whatever the process is killed in the midst of, the records of the current epoch
  * lead from the data as it is to the data as it was committed.
  *
  * <p>Time segments that had nothing at the commit need no record: the commit says which these are, and going back empties them. So what is
@@ -21,6 +21,9 @@ import java.util.Arrays;
 final class UndoLog {
     private static final byte WAS_ABSENT = 0;
     private static final byte WAS_PRESENT = 1;
+
+    /** What a batch may hold. There is memory for a large value and not for two, so a record of more than this is a write of its own. */
+    private static final long BATCH_BYTES = 256 << 10;
 
     private final KeyValueStore store;
     private final UndoneKeys undone;
@@ -67,10 +70,17 @@ final class UndoLog {
             writeAlone(key, value);
             return 0;
         }
-        try (WriteBatch batch = store.newBatch()) {
-            batch.put(undoKey, before(store.get(key)));
-            write(batch, key, value);
-            store.write(batch);
+        byte[] before = before(store.get(key));
+        if (before.length + (value == null ? 0L : value.length) <= BATCH_BYTES) {
+            try (WriteBatch batch = store.newBatch()) {
+                batch.put(undoKey, before);
+                write(batch, key, value);
+                store.write(batch);
+            }
+        } else {
+            // Without what follows it this restores what is there.
+            store.put(undoKey, before);
+            writeAlone(key, value);
         }
         undone.add(fingerprint);
         return 1;

@@ -248,6 +248,15 @@ class CommitTest {
         assertTakenOver();
     }
 
+    /** Kafka Streams restores a global store that was left so if it is told with the exception that its own stores throw. */
+    @Test
+    void aGlobalStoreSaysSoInTheWayThatHasItRestored() {
+        atLeastOnce(store -> put(store, "k", "v"));
+        StoreContext global = StoreContext.global(directory.path(), EXACTLY_ONCE);
+        assertThrows(ProcessorStateException.class, () -> global.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN)));
+        assertEquals(0, SharedEnvironment.openCount(), "nothing stays open");
+    }
+
     /** One life under at-least-once. */
     private void atLeastOnce(Consumer<HeartwoodKeyValueStore> life) {
         HeartwoodKeyValueStore store = open(Map.of());

@@ -18,6 +18,7 @@ import org.apache.kafka.common.utils.MockTime;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.TaskId;
 import org.apache.kafka.streams.processor.internals.ProcessorRecordContext;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.apache.kafka.streams.state.internals.ThreadCache;
@@ -46,6 +47,15 @@ final class StoreContext {
 
     /** A context of the instance that the metrics belong to. */
     StoreContext(Path taskDirectory, Map<String, ?> configs, StreamsMetricsImpl metrics) {
+        this(taskDirectory, configs, metrics, new TaskId(0, 0));
+    }
+
+    /** As the context of the thread that keeps global stores. */
+    static StoreContext global(Path directory, Map<String, ?> configs) {
+        return new StoreContext(directory, configs, metrics(), new TaskId(-1, -1));
+    }
+
+    private StoreContext(Path taskDirectory, Map<String, ?> configs, StreamsMetricsImpl metrics, TaskId task) {
         Properties properties = new Properties();
         properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "test");
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "127.0.0.1:9");
@@ -67,7 +77,8 @@ final class StoreContext {
                 new StreamsConfig(properties),
                 MockRecordCollector::new,
                 new ThreadCache(new LogContext(), cacheBytes, metrics),
-                Time.SYSTEM);
+                Time.SYSTEM,
+                task);
         processing(0, 0);
     }
 
