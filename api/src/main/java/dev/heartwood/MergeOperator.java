@@ -14,6 +14,8 @@ import java.util.List;
  * <p>It may read stores of its environment. Calls that write to one, make a checkpoint or a backup, settle, open or close one, or close the
  * environment throw an {@link IllegalStateException} within it: they might wait for the merge or the call that it is part of. For the
  * same reason it must not wait for another thread that makes such a call.
+ *
+ * <p>The arrays that it is given, and the list of operands, are its own: what it does to them changes nothing in the store.
  */
 public interface MergeOperator {
     /**

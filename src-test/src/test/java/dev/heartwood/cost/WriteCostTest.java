@@ -11,8 +11,12 @@ import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
+import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SteppedEnvironment;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -27,14 +31,20 @@ class WriteCostTest {
         assertTrue(sequential < half && half < random, sequential + ", " + half + ", " + random);
     }
 
+    /** With a background that works in steps: how much a load of files is written depends on how far the background is behind. */
     private static double writtenPerByte(int randomPercent) {
-        try (TestDirectory directory = new TestDirectory("load");
-                KeyValueStore store = open(directory, 16)) {
+        StoreOptions options = StoreOptions.builder().memory(ByteSize.mib(16)).build();
+        try (SteppedEnvironment environment =
+                new SteppedEnvironment(1, OptionMatrix.environment(options), new SimulatedMachine(1))) {
+            KeyValueStore store = environment.open(Path.of("store"), options);
             SplittableRandom random = new SplittableRandom(randomPercent);
-            for (int i = 0; i < 500_000; i++) {
+            for (int i = 0; i < 1_000_000; i++) {
                 boolean isRandom = random.nextInt(100) < randomPercent;
                 byte[] key = isRandom ? Load.inOrder(random.nextLong(1L << 40)) : Load.inOrder((1L << 40) + i);
                 store.put(key, Load.value(i));
+                if (i % 500 == 0) {
+                    environment.finish();
+                }
             }
             store.checkpoint();
             store.settle();

@@ -20,6 +20,14 @@ import java.util.function.LongSupplier;
  * failure from there on is final: no later checkpoint writes anything.
  */
 public final class Checkpointer {
+    /*
+     * Shared field   read       written    guarded by
+     * completed,     volatile   volatile   this
+     * extentsAtLast
+     * all others     -          -          this
+     *
+     * The monitor is held over a whole checkpoint; who is in an epoch must not wait for it.
+     */
     private final TreeStorage storage;
     private final Trunk trunk;
     private final TrunkImages images;
@@ -29,7 +37,8 @@ public final class Checkpointer {
     private final Consumer<Throwable> whenFailed;
     private Superblock durable;
     private TrunkVersion pinned;
-    private long completed;
+    private volatile long completed;
+    private volatile int extentsAtLast;
     private Throwable failure;
 
     /**
@@ -56,6 +65,7 @@ public final class Checkpointer {
         this.durable = durable;
         this.pinned = pinned;
         this.whenFailed = whenFailed;
+        this.extentsAtLast = storage.extents().allocatedCount();
     }
 
     /**
@@ -100,6 +110,7 @@ public final class Checkpointer {
         pinned = version;
         completed++;
         before.release();
+        extentsAtLast = storage.extents().allocatedCount();
         log.release(version.generation());
     }
 
@@ -141,9 +152,14 @@ public final class Checkpointer {
         return trunk.version() == pinned;
     }
 
-    /** Checkpoints completed since the store was opened. */
-    public synchronized long completed() {
+    /** Checkpoints completed since the store was opened; waits for nobody. */
+    public long completed() {
         return completed;
+    }
+
+    /** The extents that were in use when the last checkpoint was made: what it reaches, and what was packed and merged meanwhile. Waits for nobody. */
+    public int extentsAtLast() {
+        return extentsAtLast;
     }
 
     /** Gives its buffer back; nothing may follow. */

@@ -139,11 +139,14 @@ public final class ExtentAllocator {
     }
 
     /**
-     * Grows the file, if that can be done, until so many more may be promised for growth without: for who has the time, where who writes has not.
-     * Others go on meanwhile.
+     * Gives free extents without blocks theirs, and grows the file, if that can be done, until so many more may be promised for growth without: for
+     * who has the time, where who writes has not. Others go on meanwhile.
      */
     public void growAhead(int extents) {
         see(device.available());
+        while (backAhead(extents)) {
+            // A few at a time, so that who needs the lock hardly waits.
+        }
         for (int target = growthAhead(extents); target > 0; target = growthAhead(extents)) {
             try {
                 device.allocate((long) target * PageLayout.EXTENT_BYTES);
@@ -199,6 +202,17 @@ public final class ExtentAllocator {
         lock.lock();
         try {
             availableSeen = availableBytes / PageLayout.EXTENT_BYTES;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether some free extents had to be given their blocks for that, and were. */
+    private boolean backAhead(int extents) {
+        lock.lock();
+        try {
+            int from = lowestWithoutBlocks();
+            return backedFree() < (long) promised + reserve() + extents && from >= 0 && back(from) == null;
         } finally {
             lock.unlock();
         }
@@ -435,13 +449,21 @@ public final class ExtentAllocator {
 
     /** Gives the lowest free extents that may be without blocks their blocks, or grows the file; returns why neither can be done, or null. */
     private NoSpaceException back() {
+        int from = lowestWithoutBlocks();
+        return from < 0 ? grow() : back(from);
+    }
+
+    /** The lowest free extent of the file that may be without blocks; -1 when there is none. */
+    private int lowestWithoutBlocks() {
         int from = firstExtent;
         while (from < fileExtents && !lacksBlocks(from)) {
             from = backed.nextClearBit(from + 1);
         }
-        if (from >= fileExtents) {
-            return grow();
-        }
+        return from < fileExtents ? from : -1;
+    }
+
+    /** Gives a free extent without blocks its own, and those that follow it; returns why that cannot be done, or null. */
+    private NoSpaceException back(int from) {
         int count = 1;
         while (count < STEP_EXTENTS_MIN && from + count < fileExtents && lacksBlocks(from + count)) {
             count++;

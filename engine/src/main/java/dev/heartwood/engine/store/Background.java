@@ -38,6 +38,12 @@ final class Background {
         /** Checkpoints made since the store was opened. */
         long checkpoints();
 
+        /**
+         * Whether a store that were killed now would have space for all that its log has: so many memtables that were packed since the last
+         * checkpoint, and those that are not packed.
+         */
+        boolean canReplay(int packed);
+
         /** Tells waiting writers that something changed. */
         void signalRoom();
 
@@ -296,7 +302,8 @@ final class Background {
 
     // Whoever packs counts first and then reads the distance, and whoever tunes sets it first and then reads the count.
     private void checkpointIfDue() {
-        if (packedSinceCheckpoint.get() >= distance.memtables()) {
+        int packed = packedSinceCheckpoint.get();
+        if (packed >= distance.memtables() || packed > 0 && !steps.canReplay(packed)) {
             checkpointSoon();
         }
     }
@@ -312,6 +319,11 @@ final class Background {
         if (compactions.oldestViewClosed(oldest)) {
             mergeSoon();
         }
+    }
+
+    /** Notes that the tree let go of something, which the last checkpoint still refers to. */
+    void discarded() {
+        quietCheckpoint.lookLater();
     }
 
     double spaceAmplification() {

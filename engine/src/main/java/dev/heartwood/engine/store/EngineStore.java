@@ -279,6 +279,7 @@ final class EngineStore implements KeyValueStore {
             if (parts.trunk().discard(new Span(range.from(), range.to()))) {
                 parts.records().forgetAll();
                 parts.epochs().reclaim();
+                parts.background().discarded();
             }
         } finally {
             operation.end();

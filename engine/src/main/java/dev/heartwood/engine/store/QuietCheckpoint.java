@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 /**
- * Asks for a checkpoint once a store has come to rest after merges: the last checkpoint still refers to what they have replaced, so
+ * Asks for a checkpoint once a store has come to rest after merges, or after a range was discarded: the last checkpoint still refers to what is replaced, so
  * that its space could not be used again before the next one, which without writes might never come. Thread-safe.
  */
 final class QuietCheckpoint {
@@ -35,7 +35,7 @@ final class QuietCheckpoint {
         this.checkpoint = checkpoint;
     }
 
-    /** Looks later whether the store has come to rest; called after each merge. */
+    /** Looks later whether the store has come to rest; called after each merge and each discard. */
     void lookLater() {
         if (!closed && scheduled.compareAndSet(false, true)) {
             try {

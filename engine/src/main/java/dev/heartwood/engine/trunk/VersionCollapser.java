@@ -186,7 +186,7 @@ final class VersionCollapser {
         boolean applied = false;
         if (operator != null && (grounded || nothingBelow)) {
             try {
-                value = operator.merge(key, base, newestFirst.reversed());
+                value = operator.merge(key, base == null ? null : base.clone(), copies(newestFirst));
                 applied = isNotTooLong(value);
             } catch (Throwable e) {
                 contain(e);
@@ -204,6 +204,15 @@ final class VersionCollapser {
         }
     }
 
+    /** The operands, oldest first, to be given away: what is kept when the user's code fails is as it was, whatever that did to them. */
+    private static List<byte[]> copies(List<byte[]> newestFirst) {
+        List<byte[]> copies = new ArrayList<>(newestFirst.size());
+        for (byte[] operand : newestFirst.reversed()) {
+            copies.add(operand.clone());
+        }
+        return copies;
+    }
+
     private void addResult(byte[] value, int stratum, long sequence, EntrySink output, long keyAddress, int keyLength) {
         long kept = stratum == 0 ? 0 : sequence;
         if (value != null) {
@@ -218,7 +227,7 @@ final class VersionCollapser {
         if (operator != null && newestFirst.size() > 1) {
             byte[] combined = null;
             try {
-                combined = operator.combine(Memory.bytes(keyAddress, keyLength), newestFirst.reversed());
+                combined = operator.combine(Memory.bytes(keyAddress, keyLength), copies(newestFirst));
             } catch (Throwable e) {
                 contain(e);
             }

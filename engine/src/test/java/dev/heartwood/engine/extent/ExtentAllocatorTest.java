@@ -300,6 +300,25 @@ class ExtentAllocatorTest {
         extents.withdraw(20);
     }
 
+    /** Whether it has blocks is not known of what recovery found free: a file that grew instead would grow with every life. */
+    @Test
+    void whatIsFreeInTheFileComesBeforeGrowing() {
+        device.allocate(100L * PageLayout.EXTENT_BYTES);
+        long bytes = device.size();
+        ExtentAllocator recovered = new ExtentAllocator(device, BYTES, 1);
+        for (int extent = 1; extent <= 20; extent++) {
+            recovered.markUsed(extent);
+        }
+        recovered.promise(5, Promised.GROWTH, 0);
+        recovered.growAhead(13);
+        assertEquals(bytes, device.size());
+        device.limit(bytes);
+        recovered.promise(13, Promised.GROWTH, 0);
+        recovered.growAhead(EXTENTS);
+        assertEquals(bytes, device.size());
+        recovered.withdraw(18);
+    }
+
     /** What is promised has its blocks: a file system that is full takes them from nobody. */
     @Test
     void promisesAreOfExtentsThatHaveTheirBlocks() {

@@ -14,6 +14,8 @@ import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 class FailedCheckpointTest {
@@ -25,6 +27,44 @@ class FailedCheckpointTest {
             tree.put("key" + i, "round " + round + " value ".repeat(20));
         }
         tree.pack();
+    }
+
+    /** Statistics are asked for within an epoch, in which nobody may wait for the device. */
+    @Test
+    void whatIsCountedIsToldBesideACheckpoint() {
+        ArrayDevice blocks = new ArrayDevice();
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
+                Superblocks superblocks = new Superblocks(blocks, tree.pool)) {
+            Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
+            AtomicReference<Checkpointer> made = new AtomicReference<>();
+            List<Thread.State> seen = new ArrayList<>();
+            // Asked for by the checkpoint that is under way, which has its monitor.
+            LongSupplier lastSequence = () -> {
+                Checkpointer checkpointer = made.get();
+                seen.add(stateOfReader(() -> checkpointer.completed() + checkpointer.extentsAtLast()));
+                return SEQUENCE;
+            };
+            Checkpointer checkpointer = new Checkpointer(
+                    tree.storage, tree.trunk, tree.images, superblocks, null, lastSequence, none, tree.trunk.pin(), failure -> {});
+            made.set(checkpointer);
+            write(tree, 0);
+            blocks.failWritesAfter(0);
+            assertThrows(StoreIoException.class, checkpointer::run);
+            assertEquals(List.of(Thread.State.TERMINATED), seen);
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+
+    /** What becomes of a thread that asks: it ends, or it is blocked. */
+    private static Thread.State stateOfReader(LongSupplier question) {
+        Thread reader = Thread.ofPlatform().daemon().start(question::getAsLong);
+        Thread.State state = reader.getState();
+        while (state != Thread.State.TERMINATED && state != Thread.State.BLOCKED) {
+            Thread.onSpinWait();
+            state = reader.getState();
+        }
+        return state;
     }
 
     /** The first copy of the superblock was written, the second one was not: the next start goes by the first. */
