@@ -514,11 +514,11 @@ public final class StoreOptions {
                 case "diskMax" -> diskMax(ByteSize.parse(value));
                 case "scrubPerSecond" -> scrubPerSecond(ByteSize.parse(value));
                 case "mergeOperator" -> {
-                    mergeOperatorName = value;
+                    mergeOperatorName = value.isEmpty() ? value : storable("merge operator", value);
                     yield this;
                 }
                 case "compactionFilter" -> {
-                    compactionFilterName = value;
+                    compactionFilterName = value.isEmpty() ? value : storable("compaction filter", value);
                     yield this;
                 }
                 default -> throw new IllegalArgumentException("there is no option '" + name + "'");

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.LockedException;
@@ -85,6 +86,28 @@ class SalvageTargetTest {
         assertEquals(PageType.SUPERBLOCK.name(), headless.pageType());
         assertNotNull(headless.getMessage());
         assertEquals(List.of(), machine.files(TARGET));
+    }
+
+    /** A store may be larger than its limit, which it was given later. */
+    @Test
+    void theLimitOfTheStoreIsNotTheCopys() {
+        SimulatedMachine machine = new SimulatedMachine(9);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            for (int i = 0; i < 8_000; i++) {
+                byte[] value = new byte[1_000];
+                new SplittableRandom(i).nextBytes(value);
+                byte[] key = ("key" + i).getBytes();
+                store.put(key, value);
+                model.put(key, value);
+            }
+        }
+        StoreOptions limited = BackupFixture.options().toBuilder().diskMax(ByteSize.mib(4)).build();
+        BackupFixture.open(machine, STORE, limited).close();
+        assertEquals(ByteSize.mib(4), storedOptions(machine, STORE).diskMax());
+        salvage(machine);
+        assertEquals(new ByteSize(0), storedOptions(machine, TARGET).diskMax());
+        BackupFixture.requireContents(machine, TARGET, model, "beyond the limit");
     }
 
     private static StoreOptions storedOptions(SimulatedMachine machine, Path directory) {

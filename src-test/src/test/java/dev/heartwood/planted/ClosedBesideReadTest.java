@@ -16,18 +16,28 @@ import org.junit.jupiter.api.Test;
 class ClosedBesideReadTest {
     @Test
     void aReadThatWaitsDoesNotWaitForWhoWaitsForIt() throws ReflectiveOperationException {
+        runPlanted(ClosedBesideRead.class);
+    }
+
+    /** A store is not closed beneath it: what it looks into next, and what it gives back, would be others'. */
+    @Test
+    void whoClosesTheStoreWaitsForAReadThatWaits() throws ReflectiveOperationException {
+        runPlanted(StoreClosedBesideRead.class);
+    }
+
+    private static void runPlanted(Class<?> reads) throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
                 List.of("dev.heartwood.engine.store.PointReads", "dev.heartwood.engine.store.Operations"),
                 List.of("get", "runOutside"),
-                planted -> Edits.onCalls("PointReads", "find", planted, (builder, call) -> hook(builder, "finds").with(call))
-                        .andThen(Edits.onCalls("Runnable", "run", planted, (builder, call) -> hook(builder, "waits").with(call))));
-        Class<?> read = engine.loadClass(ClosedBesideRead.class.getName());
+                planted -> Edits.onCalls("PointReads", "find", planted, (builder, call) -> hook(builder, reads, "finds").with(call))
+                        .andThen(Edits.onCalls("Runnable", "run", planted, (builder, call) -> hook(builder, reads, "waits").with(call))));
+        Class<?> read = engine.loadClass(reads.getName());
         ((Runnable) read.getConstructor().newInstance()).run();
-        assertEquals(4, engine.places());
+        assertEquals(5, engine.places());
     }
 
-    private static CodeBuilder hook(CodeBuilder builder, String name) {
+    private static CodeBuilder hook(CodeBuilder builder, Class<?> reads, String name) {
         return builder.invokestatic(
-                ClassDesc.of(ClosedBesideRead.class.getName()), name, MethodTypeDesc.of(ConstantDescs.CD_void));
+                ClassDesc.of(reads.getName()), name, MethodTypeDesc.of(ConstantDescs.CD_void));
     }
 }

@@ -51,8 +51,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     }
 
     /**
-     * Copies a store. Takes its lock and writes nothing else there. The copy has the options of the store, but goes through the operating
-     * system's cache where its file system refuses O_DIRECT.
+     * Copies a store. Takes its lock and writes nothing else there. The copy has the options of the store without its limit of size, and
+     * goes through the operating system's cache where its file system refuses O_DIRECT.
      *
      * @param from the damaged store's files
      * @param to the files of the directory for the copy, which must be empty
@@ -194,6 +194,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         return stored.toBuilder()
                 .openMode(OpenMode.CREATE_NEW)
                 .memory(ByteSize.mib(256))
+                // A copy may take more than the store did, and the store may have been larger than its limit.
+                .diskMax(new ByteSize(0))
                 .mergeOperator(operator)
                 .build();
     }

@@ -23,6 +23,9 @@ final class Operation {
     private long scratchUsed;
     private long spill;
     private volatile long spillBytes;
+    /** Whether the call is outside of any epoch from its begin to its end. */
+    private boolean outside;
+
     /** What the call needs although it is outside of an epoch. */
     private volatile Object used;
 
@@ -34,6 +37,7 @@ final class Operation {
 
     void begin(int enteredSlot) {
         slot = enteredSlot;
+        outside = false;
         scratchUsed = 0;
         found.room = 0;
     }
@@ -56,6 +60,16 @@ final class Operation {
 
     void use(Object needed) {
         used = needed;
+    }
+
+    /** The call is outside of any epoch until it ends, and uses {@code needed}. */
+    void stayOutside(Object needed) {
+        outside = true;
+        used = needed;
+    }
+
+    boolean isOutside() {
+        return outside;
     }
 
     boolean uses(Object needed) {

@@ -33,7 +33,7 @@ final class Operations {
      */
     Operation beginOutsideEpoch(Object uses) {
         Operation operation = take(epochs.enterSuspended());
-        operation.use(uses);
+        operation.stayOutside(uses);
         return operation;
     }
 
@@ -69,8 +69,12 @@ final class Operations {
         }
     }
 
-    /** Leaves the epoch of a call without giving its operation up, waits, and enters an epoch again. */
+    /** Leaves the epoch of a call, if it is in one, without giving its operation up, waits, and enters an epoch again. */
     void runOutside(Operation operation, Runnable waiting) {
+        if (operation.isOutside()) {
+            waiting.run();
+            return;
+        }
         epochs.suspend(operation.slot());
         try {
             waiting.run();

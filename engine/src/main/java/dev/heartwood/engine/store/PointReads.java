@@ -94,11 +94,14 @@ final class PointReads {
         return value == null ? null : arena.allocateFrom(ValueLayout.JAVA_BYTE, value);
     }
 
-    private static void awaitMemory(Operation operation, int attempt, InsufficientMemoryException failure) {
+    /** Whoever closes the store meanwhile waits for the call, which holds a snapshot's state until its end. */
+    private void awaitMemory(Operation operation, int attempt, InsufficientMemoryException failure) {
         if (attempt == ATTEMPTS_MAX) {
             throw failure;
         }
+        operation.use(calls);
         operation.awaitOthers();
+        calls.requireOpen();
     }
 
     private boolean find(Operation operation, SnapshotState state, long keyAddress, int keyLength) {

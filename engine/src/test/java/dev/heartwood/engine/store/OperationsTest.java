@@ -2,6 +2,7 @@ package dev.heartwood.engine.store;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Epochs;
@@ -80,6 +81,25 @@ class OperationsTest {
         call(CAPACITY / 2);
         pool.free(held, CAPACITY / 2);
         call(CAPACITY);
+    }
+
+    /** A move of a cursor that waited for memory holds nobody back after it either, and may wait for all calls that are active. */
+    @Test
+    void aCallOutsideOfEpochsStaysThereWhenItHasWaited() throws InterruptedException {
+        Operation other = operations.begin();
+        other.require(CAPACITY);
+        Thread waiter = Thread.currentThread();
+        Thread ending = Thread.ofPlatform().start(() -> {
+            while (waiter.getState() != Thread.State.TIMED_WAITING) {
+                Thread.onSpinWait();
+            }
+            other.end();
+        });
+        Operation move = operations.beginOutsideEpoch(this);
+        move.require(CAPACITY / 2);
+        assertTrue(epochs.passed(epochs.advance()), "who waits for active calls would wait for this one");
+        move.end();
+        ending.join();
     }
 
     @Test
