@@ -1,13 +1,16 @@
 package dev.heartwood.planted;
 
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ClosedException;
+import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import java.util.Arrays;
@@ -21,8 +24,8 @@ import java.util.function.Supplier;
  */
 public final class StoreClosedBesideRead implements Runnable {
     private static final byte[] KEY = {1};
-    private static final StoreOptions OPTIONS =
-            StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+    private static final EnvironmentOptions ENVIRONMENT =
+            EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
 
     private static final ThreadLocal<Read> READ = new ThreadLocal<>();
 
@@ -80,22 +83,23 @@ public final class StoreClosedBesideRead implements Runnable {
         Read begin(KeyValueStore store);
     }
 
+    /** In an environment that stays open: one that belongs to the store would wait for the read when it is closed with it. */
     private static void closeBeside(Reader reader) {
-        KeyValueStore store = SimulatedStoreHost.open(new SimulatedMachine(1), OPTIONS);
-        store.put(KEY, new byte[100]);
-        Read read = reader.begin(store);
-        Thread closer = Thread.ofPlatform().start(store::close);
-        boolean waits = false;
-        while (!waits && closer.isAlive()) {
-            List<String> stack = Arrays.stream(closer.getStackTrace()).map(StackTraceElement::getMethodName).toList();
-            waits = stack.contains("awaitUsers") && stack.contains("parkNanos");
+        try (Environment environment = EngineAccess.open(ENVIRONMENT, new SimulatedMachine(1))) {
+            KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, StoreOptions.defaults());
+            store.put(KEY, new byte[100]);
+            Read read = reader.begin(store);
+            Thread closer = Thread.ofPlatform().start(store::close);
+            boolean waits = false;
+            while (!waits && closer.isAlive()) {
+                List<String> stack = Arrays.stream(closer.getStackTrace()).map(StackTraceElement::getMethodName).toList();
+                waits = stack.contains("awaitUsers") && stack.contains("parkNanos");
+            }
+            read.mayGoOn.countDown();
+            Waits.join(read.thread);
+            Waits.join(closer);
+            assertTrue(waits, "the store was closed beneath a read");
+            assertInstanceOf(ClosedException.class, read.outcome);
         }
-        read.mayGoOn.countDown();
-        Waits.join(read.thread);
-        Waits.join(closer);
-        if (!waits) {
-            throw new AssertionError("the store was closed beneath a read");
-        }
-        assertInstanceOf(ClosedException.class, read.outcome);
     }
 }
