@@ -57,6 +57,12 @@ final class Background {
 
     private static final int SCANS_PER_LOOK = 256;
 
+    /**
+     * Memtables between two checkpoints that there is always space to replay: what a nearer checkpoint holds on to would leave a store that is
+     * nearly full less to merge with.
+     */
+    private static final int DISTANCE_NEAR = 4;
+
     private final Epochs epochs;
     private final Workers workers;
     private final Generations generations;
@@ -303,7 +309,7 @@ final class Background {
     // Whoever packs counts first and then reads the distance, and whoever tunes sets it first and then reads the count.
     private void checkpointIfDue() {
         int packed = packedSinceCheckpoint.get();
-        if (packed >= distance.memtables() || packed > 0 && !steps.canReplay(packed)) {
+        if (packed >= distance.memtables() || packed >= DISTANCE_NEAR && !steps.canReplay(packed)) {
             checkpointSoon();
         }
     }
