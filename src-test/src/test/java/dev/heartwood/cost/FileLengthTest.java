@@ -8,7 +8,6 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
-import dev.heartwood.testkit.SimulatedStoreHost;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -22,31 +21,39 @@ class FileLengthTest {
     /** What is free in the file is used before it grows, in the next life as well. */
     @Test
     void aStoreThatIsOpenedAgainAndAgainDoesNotGrow() {
-        SimulatedMachine machine = new SimulatedMachine(1);
         long first = 0;
-        for (int life = 0; life < 12; life++) {
-            try (KeyValueStore store = SimulatedStoreHost.open(machine, OPTIONS)) {
-                for (int i = 0; i < RECORDS; i++) {
-                    // All of it at first, then the same fifth of it in every life.
-                    if (life == 0 || i % 5 == 0) {
-                        store.put(Load.key(i), Load.value(i + life));
+        try (SteppedEnvironment environment = environment()) {
+            for (int life = 0; life < 12; life++) {
+                try (KeyValueStore store = environment.open(Path.of("store"), OPTIONS)) {
+                    for (int i = 0; i < RECORDS; i++) {
+                        // All of it at first, then the same fifth of it in every life.
+                        if (life == 0 || i % 5 == 0) {
+                            store.put(Load.key(i), Load.value(i + life));
+                        }
+                        if (i % 500 == 0) {
+                            environment.finish();
+                        }
                     }
+                    store.settle();
                 }
-                store.settle();
-            }
-            try (KeyValueStore store = SimulatedStoreHost.open(machine, OPTIONS)) {
-                long bytes = store.stats().diskBytes();
-                first = life < 2 ? bytes : first;
-                assertTrue(bytes <= first * 5 / 4, "life " + life + ": " + bytes + " bytes, after the second " + first);
+                try (KeyValueStore store = environment.open(Path.of("store"), OPTIONS)) {
+                    long bytes = store.stats().diskBytes();
+                    first = life < 2 ? bytes : first;
+                    assertTrue(bytes <= first * 5 / 4, "life " + life + ": " + bytes + " bytes, after the second " + first);
+                }
             }
         }
+    }
+
+    /** One whose background works in steps, so that every run has the same files. */
+    private static SteppedEnvironment environment() {
+        return new SteppedEnvironment(1, OptionMatrix.environment(OPTIONS), new SimulatedMachine(1));
     }
 
     /** Without a write the next checkpoint would not come. */
     @Test
     void aStoreAtRestGivesUpWhatWasDiscarded() {
-        try (SteppedEnvironment environment =
-                new SteppedEnvironment(1, OptionMatrix.environment(OPTIONS), new SimulatedMachine(1))) {
+        try (SteppedEnvironment environment = environment()) {
             environment.holdTime();
             KeyValueStore store = environment.open(Path.of("store"), OPTIONS);
             Load.random(store, RECORDS);

@@ -22,7 +22,8 @@ import java.util.function.LongSupplier;
 public final class Checkpointer {
     /*
      * Shared field   read       written    guarded by
-     * completed      volatile   volatile   this
+     * completed,     volatile   volatile   this
+     * extentsAtLast
      * all others     -          -          this
      *
      * The monitor is held over a whole checkpoint; who is in an epoch must not wait for it.
@@ -37,6 +38,7 @@ public final class Checkpointer {
     private Superblock durable;
     private TrunkVersion pinned;
     private volatile long completed;
+    private volatile int extentsAtLast;
     private Throwable failure;
 
     /**
@@ -63,6 +65,7 @@ public final class Checkpointer {
         this.durable = durable;
         this.pinned = pinned;
         this.whenFailed = whenFailed;
+        this.extentsAtLast = storage.extents().allocatedCount();
     }
 
     /**
@@ -107,6 +110,7 @@ public final class Checkpointer {
         pinned = version;
         completed++;
         before.release();
+        extentsAtLast = storage.extents().allocatedCount();
         log.release(version.generation());
     }
 
@@ -151,6 +155,11 @@ public final class Checkpointer {
     /** Checkpoints completed since the store was opened; waits for nobody. */
     public long completed() {
         return completed;
+    }
+
+    /** The extents that were in use when the last checkpoint was made: what it reaches, and what was packed and merged meanwhile. Waits for nobody. */
+    public int extentsAtLast() {
+        return extentsAtLast;
     }
 
     /** Gives its buffer back; nothing may follow. */

@@ -38,6 +38,12 @@ final class Background {
         /** Checkpoints made since the store was opened. */
         long checkpoints();
 
+        /**
+         * Whether a store that were killed now would have space for all that its log has: so many memtables that were packed since the last
+         * checkpoint, and those that are not packed.
+         */
+        boolean canReplay(int packed);
+
         /** Tells waiting writers that something changed. */
         void signalRoom();
 
@@ -50,6 +56,12 @@ final class Background {
     }
 
     private static final int SCANS_PER_LOOK = 256;
+
+    /**
+     * Memtables between two checkpoints that there is always space to replay: what a nearer checkpoint holds on to would leave a store that is
+     * nearly full less to merge with.
+     */
+    private static final int DISTANCE_NEAR = 4;
 
     private final Epochs epochs;
     private final Workers workers;
@@ -296,7 +308,8 @@ final class Background {
 
     // Whoever packs counts first and then reads the distance, and whoever tunes sets it first and then reads the count.
     private void checkpointIfDue() {
-        if (packedSinceCheckpoint.get() >= distance.memtables()) {
+        int packed = packedSinceCheckpoint.get();
+        if (packed >= distance.memtables() || packed >= DISTANCE_NEAR && !steps.canReplay(packed)) {
             checkpointSoon();
         }
     }

@@ -282,7 +282,7 @@ final class StoreOpener {
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, failStop::fail);
-        background.start(new StoreSteps(checkpointer, write, generations, environment, memtableBytes));
+        background.start(new StoreSteps(checkpointer, extents, write, generations, environment, memtableBytes));
         live.whenOldestGoes(background::oldestViewClosed);
         Scrubber scrubber = new Scrubber(
                 checkpointer,
@@ -377,6 +377,7 @@ final class StoreOpener {
     /** What the background asks of the store. */
     private record StoreSteps(
             Checkpointer checkpointer,
+            ExtentAllocator extents,
             WritePath write,
             Generations generations,
             EngineEnvironment environment,
@@ -395,6 +396,13 @@ final class StoreOpener {
         @Override
         public long checkpoints() {
             return checkpointer.completed();
+        }
+
+        /** A replay packs each memtable again beside what the checkpoint reaches, and merges nothing before the store is open. */
+        @Override
+        public boolean canReplay(int packed) {
+            long memtables = packed + WritePath.SEALED_MAX + 1L;
+            return extents.mayHave(checkpointer.extentsAtLast() + memtables * Trunk.packedExtents(memtableBytes));
         }
 
         @Override

@@ -26,7 +26,7 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class WritePath {
     /** Sealed memtables that may wait for the packer. */
-    private static final int SEALED_MAX = 3;
+    static final int SEALED_MAX = 3;
 
     /**
      * So many memtables in a row may refuse a write that takes much of the memory of all: while others write, none of them is ever found

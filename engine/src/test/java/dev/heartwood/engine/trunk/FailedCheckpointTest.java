@@ -41,7 +41,7 @@ class FailedCheckpointTest {
             // Asked for by the checkpoint that is under way, which has its monitor.
             LongSupplier lastSequence = () -> {
                 Checkpointer checkpointer = made.get();
-                seen.add(stateOfReader(checkpointer::completed));
+                seen.add(stateOfReader(() -> checkpointer.completed() + checkpointer.extentsAtLast()));
                 return SEQUENCE;
             };
             Checkpointer checkpointer = new Checkpointer(

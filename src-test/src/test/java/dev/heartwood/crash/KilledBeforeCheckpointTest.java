@@ -1,0 +1,67 @@
+package dev.heartwood.crash;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.SimulatedMachine;
+import dev.heartwood.testkit.SimulatedStoreHost;
+import java.nio.ByteBuffer;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A store with a limit that is overwritten with checkpoints far apart: its log holds its records many times, and when it is opened again after a kill
+ * each memtable of it is packed beside what the last checkpoint has, before anything is merged. That must fit.
+ */
+class KilledBeforeCheckpointTest {
+    private static final int KEYS = 3_000;
+    private static final int ROUNDS = 20;
+    private static final int VALUE_BYTES = 1_000;
+
+    private static StoreOptions options(int checkpointDistance) {
+        return StoreOptions.builder()
+                .memory(EnvironmentOptions.MEMORY_MIN)
+                .diskMax(ByteSize.mib(20))
+                .checkpointDistance(checkpointDistance)
+                .policy(CompactionPolicyKind.SIZE_TIERED)
+                .build();
+    }
+
+    private static byte[] key(int i) {
+        return ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array();
+    }
+
+    private static byte[] value(int i, int round) {
+        byte[] value = new byte[VALUE_BYTES];
+        new SplittableRandom(((long) round << 32) + i).nextBytes(value);
+        return value;
+    }
+
+    @Test
+    void aStoreThatWasNeverShortOfSpaceIsOpenedAgain() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        SimulatedMachine killed;
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, options(1_000))) {
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < KEYS; i++) {
+                    store.put(key(i), value(i, round));
+                }
+            }
+            long packed = store.stats().memtablesSealed();
+            assertTrue(packed > 40, packed + " memtables");
+            killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        }
+        try (KeyValueStore store = SimulatedStoreHost.open(killed, options(1_000))) {
+            for (int i = 0; i < KEYS; i++) {
+                assertArrayEquals(value(i, ROUNDS - 1), store.get(key(i)), "key " + i);
+            }
+            store.verify();
+        }
+    }
+}
