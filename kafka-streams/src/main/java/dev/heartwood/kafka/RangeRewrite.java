@@ -18,18 +18,30 @@ final class RangeRewrite {
     /** Says what becomes of one entry. */
     @FunctionalInterface
     interface Change {
-        /** Adds to the batch what is to be written because of an entry, which the cursor stands on; may add nothing. */
-        void add(byte[] key, Cursor entry, WriteBatch batch);
+        /** Adds to the batch what is to be written because of an entry, whose value is null where keys alone are walked; may add nothing. */
+        void add(byte[] key, byte[] value, WriteBatch batch);
     }
 
     private final KeyValueStore store;
     private final KeyRange range;
+    private final boolean readsValues;
     private final Change change;
 
-    RangeRewrite(KeyValueStore store, KeyRange range, Change change) {
+    private RangeRewrite(KeyValueStore store, KeyRange range, boolean readsValues, Change change) {
         this.store = store;
         this.range = range;
+        this.readsValues = readsValues;
         this.change = change;
+    }
+
+    /** For what is written of keys and values, at most the value once and some keys. */
+    static RangeRewrite ofEntries(KeyValueStore store, KeyRange range, Change change) {
+        return new RangeRewrite(store, range, true, change);
+    }
+
+    /** For what is written whatever the values are, which are not read. */
+    static RangeRewrite ofKeys(KeyValueStore store, KeyRange range, Change change) {
+        return new RangeRewrite(store, range, false, change);
     }
 
     /** Walks the range to its end; returns how many puts and deletions were written. */
@@ -54,13 +66,11 @@ final class RangeRewrite {
         try (Cursor cursor = store.cursor(rest)) {
             while (cursor.next()) {
                 byte[] key = cursor.key();
-                if (batch.count() > 0 && batch.bytes() + key.length + cursor.valueSegment().byteSize() > BATCH_BYTES) {
+                byte[] value = readsValues ? cursor.value() : null;
+                if (batch.count() > 0 && batch.bytes() + key.length + (value == null ? 0 : value.length) > BATCH_BYTES) {
                     return key;
                 }
-                change.add(key, cursor, batch);
-                if (batch.bytes() >= BATCH_BYTES) {
-                    return TableKeys.after(key);
-                }
+                change.add(key, value, batch);
             }
         }
         return null;

@@ -27,9 +27,6 @@ final class RestoreBatch implements AutoCloseable {
         } else {
             batch.put(tableKey, value);
         }
-        if (batch.bytes() >= WRITE_BYTES) {
-            write();
-        }
     }
 
     /** Writes what is left. */

@@ -1,6 +1,5 @@
 package dev.heartwood.kafka;
 
-import dev.heartwood.Cursor;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.WriteBatch;
 import java.util.Arrays;
@@ -27,14 +26,14 @@ final class SegmentMove {
     /** Moves what does not lie where it belongs. */
     void run() {
         store.put(TableKeys.SHAPE, to.mixed().encoded());
-        new RangeRewrite(store, TableKeys.ALL_DATA, this::move).run();
+        RangeRewrite.ofEntries(store, TableKeys.ALL_DATA, this::move).run();
         store.put(TableKeys.SHAPE, to.encoded());
     }
 
-    private void move(byte[] key, Cursor entry, WriteBatch batch) {
+    private void move(byte[] key, byte[] value, WriteBatch batch) {
         byte[] wanted = keys.tableKey(SegmentKeys.storeKey(key), to.segmentMillis());
         if (!Arrays.equals(key, wanted)) {
-            batch.put(wanted, entry.value());
+            batch.put(wanted, value);
             batch.delete(key);
         }
     }

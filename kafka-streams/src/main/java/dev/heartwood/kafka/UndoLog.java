@@ -128,11 +128,10 @@ final class UndoLog {
      */
     static long rollBack(KeyValueStore store, long epoch) {
         KeyRange records = KeyRange.between(TableKeys.undoPrefix(epoch), TableKeys.undoPrefix(epoch + 1));
-        return new RangeRewrite(store, records, UndoLog::undo).run() / 2;
+        return RangeRewrite.ofEntries(store, records, UndoLog::undo).run() / 2;
     }
 
-    private static void undo(byte[] undoKey, Cursor record, WriteBatch batch) {
-        byte[] before = record.value();
+    private static void undo(byte[] undoKey, byte[] before, WriteBatch batch) {
         byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
         write(batch, TableKeys.undone(undoKey), value);
         batch.delete(undoKey);
@@ -149,7 +148,7 @@ final class UndoLog {
             return false;
         }
         store.discard(range);
-        new RangeRewrite(store, range, (key, entry, batch) -> batch.delete(key)).run();
+        RangeRewrite.ofKeys(store, range, (key, none, batch) -> batch.delete(key)).run();
         // What was discarded must not be there again after a crash, for the next commit would make it its own.
         store.checkpoint();
         return true;
@@ -166,12 +165,12 @@ final class UndoLog {
         if (added == null || Arrays.compareUnsigned(added, TableKeys.undoPrefix(epoch)) < 0) {
             return false;
         }
-        RangeRewrite.Change removal = (key, entry, batch) -> {
+        RangeRewrite.Change removal = (key, none, batch) -> {
             if (TableKind.VERSIONED.time(key) >= firstNew) {
                 batch.delete(key);
             }
         };
-        return new RangeRewrite(store, TableKeys.ALL_DATA, removal).run() > 0;
+        return RangeRewrite.ofKeys(store, TableKeys.ALL_DATA, removal).run() > 0;
     }
 
     private static boolean isEmpty(KeyValueStore store, KeyRange range) {

@@ -110,10 +110,10 @@ class LargeRecordsTest {
         store.close();
     }
 
-    /** What is more than the machine lets a process have is refused as a store's failure is, and nothing stays open. */
+    /** What is more than a process can address is refused as a store's failure is, and nothing stays open. */
     @Test
     void memoryThatCannotBeHadIsAFailureOfTheStore() {
-        StoreContext context = new StoreContext(directory.path(), Map.of(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "100000g"));
+        StoreContext context = new StoreContext(directory.path(), Map.of(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "1000000g"));
         assertThrows(ProcessorStateException.class, () -> open(context));
         assertEquals(0, SharedEnvironment.openCount());
     }

@@ -17,22 +17,36 @@ import dev.heartwood.testkit.SteppedEnvironment;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** What loads write, what deletes give back, and that small budgets do the same work. */
+/**
+ * What loads write, what deletes give back, and that small budgets do the same work. {@code -Dheartwood.sweep=true} prints how often loads are
+ * written that are partly in order.
+ */
 class WriteCostTest {
+    private static final boolean SWEEP = Boolean.getBoolean("heartwood.sweep");
+
     @Test
     void aSequentialLoadIsWrittenAboutOnceAndHalfARandomOneLiesBetween() {
-        double sequential = writtenPerByte(0);
-        double half = writtenPerByte(50);
-        double random = writtenPerByte(100);
+        double sequential = written(0).settled();
+        double half = written(50).settled();
+        double random = written(100).settled();
         assertTrue(sequential <= 1.3, "a sequential load was written " + sequential + " times");
         assertTrue(sequential < half && half < random, sequential + ", " + half + ", " + random);
+        for (int percent : SWEEP ? new int[] {0, 2, 10, 25, 50, 75, 90, 100} : new int[0]) {
+            Written written = written(percent);
+            System.out.printf(
+                    Locale.ROOT, "%d %% in random order: written %.2f times, settled %.2f%n", percent, written.loaded(), written.settled());
+        }
     }
 
+    /** How often a load's bytes were written at its end, and once it was settled. */
+    private record Written(double loaded, double settled) {}
+
     /** With a background that works in steps: how much a load of files is written depends on how far the background is behind. */
-    private static double writtenPerByte(int randomPercent) {
+    private static Written written(int randomPercent) {
         StoreOptions options = StoreOptions.builder().memory(ByteSize.mib(16)).build();
         try (SteppedEnvironment environment =
                 new SteppedEnvironment(1, OptionMatrix.environment(options), new SimulatedMachine(1))) {
@@ -47,8 +61,9 @@ class WriteCostTest {
                 }
             }
             store.checkpoint();
+            double loaded = store.stats().dataWriteAmplification();
             store.settle();
-            return store.stats().dataWriteAmplification();
+            return new Written(loaded, store.stats().dataWriteAmplification());
         }
     }
 

@@ -20,7 +20,7 @@ class ChangingOperatorTest {
 
     /** Adds operands; fails as long as it is told to. */
     private static final class Adding implements MergeOperator {
-        private boolean fails;
+        private volatile boolean fails;
 
         @Override
         public String name() {

@@ -2,13 +2,12 @@ package dev.heartwood.planted;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
-import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
@@ -20,11 +19,10 @@ import dev.heartwood.testkit.SimulatedStoreHost;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 
 /**
  * Reads of snapshots that find no frame and wait for others' calls, while the snapshots are closed and all memory of memtables is theirs;
- * runs in the engine that {@link ClosedBesideReadTest} has loaded, which calls {@link #finds} and {@link #waits} there.
+ * runs in the engine that {@link ClosedBesideReadTest} has loaded.
  */
 public final class ClosedBesideRead implements Runnable {
     private static final int VALUE_BYTES = 10_000;
@@ -41,64 +39,20 @@ public final class ClosedBesideRead implements Runnable {
     private static final StoreOptions OPTIONS =
             StoreOptions.builder().memtable(ByteSize.kib(512)).build();
 
-    private static final ThreadLocal<Read> READ = new ThreadLocal<>();
-
     private final Thread writer = Thread.currentThread();
-    private final List<Read> reads = new ArrayList<>();
+    private final List<WaitingRead> reads = new ArrayList<>();
     private boolean hasWaited;
 
-    /** A read is about to look its key up. */
-    public static void finds() {
-        Read read = READ.get();
-        if (read != null && !read.hasFailed) {
-            read.hasFailed = true;
-            throw new InsufficientMemoryException("for a test");
-        }
-    }
-
-    /** A call has left its epoch, and is about to wait. */
-    public static void waits() {
-        Read read = READ.get();
-        if (read != null) {
-            read.begun.countDown();
-            Waits.await(read.mayGoOn);
-        }
-    }
-
-    /** A read in a snapshot, by a thread of its own. */
-    private static final class Read {
-        private final CountDownLatch begun = new CountDownLatch(1);
-        private final CountDownLatch mayGoOn = new CountDownLatch(1);
-        private final Thread thread;
-        private boolean hasFailed;
-        private volatile byte[] value;
-        private volatile Throwable failure;
-
-        Read(Snapshot snapshot) {
-            thread = Thread.ofPlatform().start(() -> {
-                READ.set(this);
-                try {
-                    value = snapshot.get(FIRST_KEY);
-                } catch (RuntimeException | Error e) {
-                    failure = e;
-                } finally {
-                    begun.countDown();
-                }
-            });
-            Waits.await(begun);
-        }
-
-        /** Lets it go on; returns whether it came to its end without waiting, while nobody else had a call but who waits. */
-        boolean goOn() {
-            mayGoOn.countDown();
-            while (thread.isAlive()) {
-                if (thread.getState() == Thread.State.TIMED_WAITING) {
-                    return false;
-                }
-                Thread.onSpinWait();
+    /** Lets a read go on; returns whether it came to its end without waiting, while nobody else had a call but who waits. */
+    private static boolean comesToItsEnd(WaitingRead read) {
+        read.goOn();
+        while (read.thread().isAlive()) {
+            if (read.thread().getState() == Thread.State.TIMED_WAITING) {
+                return false;
             }
-            return true;
+            Thread.onSpinWait();
         }
+        return true;
     }
 
     /** The writer, which looks for a task and finds none, is about to wait for nobody in the background: so for the reads. */
@@ -110,8 +64,8 @@ public final class ClosedBesideRead implements Runnable {
 
     private void writerWaits() {
         hasWaited = true;
-        for (Read read : reads) {
-            if (!read.goOn()) {
+        for (WaitingRead read : reads) {
+            if (!comesToItsEnd(read)) {
                 throw new AssertionError("a read waits for the writer that waits for it");
             }
         }
@@ -134,12 +88,12 @@ public final class ClosedBesideRead implements Runnable {
                     }
                 }
             } finally {
-                reads.forEach(read -> read.mayGoOn.countDown());
-                reads.forEach(read -> Waits.join(read.thread));
+                reads.forEach(WaitingRead::goOn);
+                reads.forEach(read -> Waits.join(read.thread()));
             }
-            for (Read read : reads) {
-                assertNull(read.failure);
-                assertArrayEquals(new byte[VALUE_BYTES], read.value);
+            for (WaitingRead read : reads) {
+                assertNull(read.failure());
+                assertArrayEquals(new byte[VALUE_BYTES], read.value());
             }
             reads.clear();
             assertEquals(true, hasWaited, "there was memory without that of the reads");
@@ -150,9 +104,9 @@ public final class ClosedBesideRead implements Runnable {
     /** A read that waits, of a snapshot that is closed by then. */
     private void read(KeyValueStore store) {
         try (Snapshot snapshot = store.snapshot()) {
-            Read read = new Read(snapshot);
+            WaitingRead read = new WaitingRead(() -> snapshot.get(FIRST_KEY));
             reads.add(read);
-            assertFalse(read.begun.getCount() > 0 || !read.thread.isAlive(), "the read did not wait");
+            assertTrue(read.thread().isAlive(), "the read did not wait");
         }
     }
 }

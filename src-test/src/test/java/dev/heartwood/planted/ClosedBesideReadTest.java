@@ -29,15 +29,15 @@ class ClosedBesideReadTest {
         PlantedEngine engine = new PlantedEngine(
                 List.of("dev.heartwood.engine.store.PointReads", "dev.heartwood.engine.store.Operations"),
                 List.of("get", "runOutside"),
-                planted -> Edits.onCalls("PointReads", "find", planted, (builder, call) -> hook(builder, reads, "finds").with(call))
-                        .andThen(Edits.onCalls("Runnable", "run", planted, (builder, call) -> hook(builder, reads, "waits").with(call))));
+                planted -> Edits.onCalls("PointReads", "find", planted, (builder, call) -> hook(builder, "finds").with(call))
+                        .andThen(Edits.onCalls("Runnable", "run", planted, (builder, call) -> hook(builder, "waits").with(call))));
         Class<?> read = engine.loadClass(reads.getName());
         ((Runnable) read.getConstructor().newInstance()).run();
         assertEquals(5, engine.places());
     }
 
-    private static CodeBuilder hook(CodeBuilder builder, Class<?> reads, String name) {
+    private static CodeBuilder hook(CodeBuilder builder, String name) {
         return builder.invokestatic(
-                ClassDesc.of(reads.getName()), name, MethodTypeDesc.of(ConstantDescs.CD_void));
+                ClassDesc.of(WaitingRead.class.getName()), name, MethodTypeDesc.of(ConstantDescs.CD_void));
     }
 }

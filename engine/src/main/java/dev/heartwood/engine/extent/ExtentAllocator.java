@@ -211,8 +211,8 @@ public final class ExtentAllocator {
     private boolean backAhead(int extents) {
         lock.lock();
         try {
-            int from = lowestWithoutBlocks();
-            return backedFree() < (long) promised + reserve() + extents && from >= 0 && back(from) == null;
+            int from = isShortAhead(extents) ? lowestWithoutBlocks() : -1;
+            return from >= 0 && back(from) == null;
         } finally {
             lock.unlock();
         }
@@ -223,10 +223,14 @@ public final class ExtentAllocator {
         lock.lock();
         try {
             int target = Math.min(fileExtents + step(), extentsMax);
-            return backedFree() < (long) promised + reserve() + extents && target > fileExtents ? target : 0;
+            return isShortAhead(extents) && target > fileExtents ? target : 0;
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean isShortAhead(int extents) {
+        return backedFree() < (long) promised + reserve() + extents;
     }
 
     /**

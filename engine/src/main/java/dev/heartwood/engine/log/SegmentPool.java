@@ -147,14 +147,11 @@ final class SegmentPool {
         for (LogScan.Spare used = takeIdle(bytes, bytesMin); used != null; used = takeIdle(bytes, bytesMin)) {
             try {
                 return open(used);
-            } catch (StoreIoException e) {
-                keep(List.of(used));
-                if (!foundUnreadable(used, e)) {
-                    throw e;
-                }
             } catch (Throwable e) {
                 keep(List.of(used));
-                throw e;
+                if (!(e instanceof StoreIoException failure && foundUnreadable(used, failure))) {
+                    throw e;
+                }
             }
         }
         return null;
