@@ -74,6 +74,10 @@ class FullStoreTest {
                 new Kind("level-tiered", limited().policy(CompactionPolicyKind.LEVEL_TIERED).build(), 300),
                 new Kind("lazily levelled", limited().policy(CompactionPolicyKind.LAZY_LEVELING).build(), 300),
                 new Kind("hashed", limited().keyOrder(KeyOrder.HASHED).build(), 300),
+                new Kind(
+                        "hashed, little memtables",
+                        limited().keyOrder(KeyOrder.HASHED).memtable(ByteSize.kib(128)).build(),
+                        300),
                 new Kind("little memtables", limited().memtable(ByteSize.kib(256)).build(), 300),
                 new Kind("short records", limited().diskMax(LIMIT_OF_SHORT).build(), 60),
                 new Kind("much memory", limited().memory(ByteSize.mib(96)).build(), 1000),

@@ -11,6 +11,7 @@ package dev.heartwood.engine.trunk;
  * @param spread where keys lie
  * @param reachMax bytes of all runs that a leaf refers to, for each that lies in the leaf, that are left alone: as many keys its
  *     filters name for each of its own. With 2^n, n splits into halves by reference are followed by a rewrite
+ * @param leavesAhead the most leaves that the first one becomes ahead of its data, where keys are spread evenly
  */
 public record TreeShape(
         int fanoutMax,
@@ -19,11 +20,15 @@ public record TreeShape(
         long flushBytes,
         long leafBytesMax,
         KeySpread spread,
-        long reachMax) {
+        long reachMax,
+        int leavesAhead) {
     private static final long REACH_MAX_EVEN = 8;
 
     /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
     private static final long PART_BYTES_MIN = 64 << 10;
+
+    /** A leaf begins two extents: those of leaves ahead of their data take a sixteenth of a file that has a limit. */
+    private static final long FILE_BYTES_PER_LEAF_AHEAD = 4 << 20;
 
     private static final int LEAVES_OF_FULL_FILE = 16;
     private static final int LEAF_MEMTABLES_MIN = 2;
@@ -38,6 +43,18 @@ public record TreeShape(
     /** A shape for keys of which nothing is known. */
     TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
         this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE);
+    }
+
+    /** A shape for a file without a limit. */
+    TreeShape(
+            int fanoutMax,
+            int runsMax,
+            long memtableBytes,
+            long flushBytes,
+            long leafBytesMax,
+            KeySpread spread,
+            long reachMax) {
+        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, spread, reachMax, fanoutMax / 2);
     }
 
     /**
@@ -67,14 +84,20 @@ public record TreeShape(
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
         return new TreeShape(
-                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax);
+                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax, leavesAhead);
     }
 
-    /** This shape for a file of so many bytes at most: to merge a leaf takes as much as it holds, which the file has to have free. */
+    /**
+     * This shape for a file of so many bytes at most: to merge a leaf takes as much as it holds, which the file has to have free, and each
+     * leaf begins extents, so that leaves are neither small nor many ahead of their data.
+     */
     public TreeShape within(long fileBytesMax) {
         long least = Math.max(LEAF_BYTES_LEAST, LEAF_MEMTABLES_MIN * memtableBytes);
-        long leafBytes = Math.min(leafBytesMax, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
-        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax);
+        boolean isLimited = fileBytesMax < Long.MAX_VALUE;
+        long most = isLimited && spread == KeySpread.EVEN ? Math.max(leafBytesMax, LEAF_BYTES_LEAST) : leafBytesMax;
+        long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
+        int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
+        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax, leaves);
     }
 
     /** Leaves smaller than this are merged with a neighbour. */
@@ -84,14 +107,15 @@ public record TreeShape(
 
     /**
      * How many leaves a leaf of so many bytes becomes. The first leaf of evenly spread keys becomes as many as half of a node can
-     * have, because each of them will fill: so that few runs ever belong to several leaves, whose filters then name the keys of all.
+     * have, fewer in a file with a limit, because each of them will fill: so that few runs ever belong to several leaves, whose filters
+     * then name the keys of all.
      *
      * @param isWhole whether the leaf is the whole tree
      */
     int leafParts(long bytes, boolean isWhole) {
         long parts = (2 * bytes + leafBytesMax - 1) / leafBytesMax;
         if (isWhole && spread == KeySpread.EVEN) {
-            parts = Math.max(parts, Math.min(fanoutMax / 2, bytes / PART_BYTES_MIN));
+            parts = Math.max(parts, Math.min(leavesAhead, bytes / PART_BYTES_MIN));
         }
         return (int) Math.min(fanoutMax, parts);
     }
