@@ -4,7 +4,8 @@ package dev.heartwood;
  * A store whose policy is {@link CompactionPolicyKind#AUTO}, or the environment of such stores, has changed something by itself.
  *
  * @param part what was changed
- * @param range the keys for which it was changed; all of them for the checkpoint distance and for memory
+ * @param range the keys for which it was changed; all of them for the checkpoint distance, for memory, and where keys are
+ *     hashed, since what is changed there is a range of hashes
  * @param from what it was: a policy, a number of memtables, or bytes
  * @param to what it is now
  * @param reason what was weighed against what, in words and numbers

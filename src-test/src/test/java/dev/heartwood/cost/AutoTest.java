@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.ByteSize;
 import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Cursor;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.PolicyChange;
@@ -143,6 +144,27 @@ class AutoTest {
         assertFalse(isEager(Part.LEAVES) || isEager(Part.INNER_NODES), events.toString());
         assertContents();
         assertEquals(0, store.stats().listenerFailures());
+    }
+
+    /** A few of its leaves are scanned, and a range of hashes tells nobody which keys those have. */
+    @Test
+    void ofAHashedStoreAllKeysAreTold() {
+        StoreOptions hashed = options.toBuilder().keyOrder(KeyOrder.HASHED).build();
+        try (KeyValueStore other = environment.open(Path.of("hashed"), hashed)) {
+            for (int second = 0; second < SECONDS_MAX && !isEager(Part.LEAVES); second++) {
+                for (int i = 0; i < WRITES_PER_SECOND; i++) {
+                    other.put(Load.key(random.nextInt(RECORDS)), Load.value(i));
+                    if (i % 10 == 0) {
+                        try (Cursor cursor = other.cursor()) {
+                            assertTrue(cursor.first());
+                        }
+                    }
+                }
+                environment.passTime();
+            }
+            assertTrue(isEager(Part.LEAVES), events.toString());
+            assertEquals(KeyRange.all(), listener.last(Part.LEAVES).range());
+        }
     }
 
     @Test

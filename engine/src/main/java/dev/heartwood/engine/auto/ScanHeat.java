@@ -14,7 +14,7 @@ final class ScanHeat {
     /** The share of the scans that a hot span has to have. */
     private static final double HOT_SHARE = 0.95;
 
-    private record Leaf(Span span, long bytes, int scans, double heat) {}
+    private record Leaf(Span span, long bytes, long scans, double heat) {}
 
     private Leaf[] leaves = {};
 
@@ -28,7 +28,7 @@ final class ScanHeat {
         for (int i = 0; i < noted.length; i++) {
             TreeGauge.Leaf leaf = now.get(i);
             Leaf old = before.get(key(leaf.span()));
-            int counted = old == null || old.scans > leaf.scans() ? 0 : old.scans;
+            long counted = old == null || old.scans > leaf.scans() ? 0 : old.scans;
             double heat = old == null ? 0 : old.heat;
             heat += (leaf.scans() - counted - heat) / INTERVALS;
             noted[i] = new Leaf(leaf.span(), leaf.bytes(), leaf.scans(), heat);

@@ -426,11 +426,13 @@ final class Background {
 
     private void makeCheckpoint() {
         boolean done = false;
+        int packed = packedSinceCheckpoint.getAndSet(0);
         try {
-            packedSinceCheckpoint.set(0);
             steps.checkpoint();
             done = true;
         } catch (NoSpaceException | InsufficientMemoryException e) {
+            // As due as it was: the log still has all of them.
+            packedSinceCheckpoint.addAndGet(packed);
             compactions.failed(e, true);
         } catch (Throwable e) {
             failStop.fail(e);

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.PolicyChange;
 import dev.heartwood.StoreOptions;
@@ -55,6 +56,8 @@ final class Tuner {
     private final MemtableLoan loan;
     private final Consumer<PolicyChange> told = this::tell;
     private final long memtableBytes;
+    /** Whether a part of the stored keys is no range of the user's. */
+    private final boolean isHashed;
     private StoreTuning tuning;
     /** Null unless the store decides by itself. */
     private AutoPolicy auto;
@@ -84,12 +87,13 @@ final class Tuner {
         this.gauges = gauges;
         this.loan = loan;
         this.memtableBytes = memtableBytes;
+        this.isHashed = options.keyOrder() == KeyOrder.HASHED;
         this.tuning = StoreTuning.of(options);
     }
 
     /** Begins; the tree was opened under the options. */
     synchronized void start() {
-        begin();
+        begin(tuning);
     }
 
     /** What the store was tuned to. */
@@ -104,7 +108,6 @@ final class Tuner {
         if (wanted.spaceAmplificationTarget() != tuning.spaceAmplificationTarget()) {
             background.tuneSpace(wanted.spaceAmplificationTarget());
         }
-        tuning = wanted;
         if (isAsked) {
             background.tuneDistance(wanted.checkpointDistance());
         }
@@ -115,10 +118,12 @@ final class Tuner {
             forgetNodes();
             trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
             background.policyChanged();
-            begin();
+            begin(wanted);
         } else if (isAsked && auto != null) {
             auto.ask(wanted.checkpointDistance());
         }
+        // Last: what failed half way, as on a full Java heap, is done again by the next call.
+        tuning = wanted;
     }
 
     /** Takes their own policies from all nodes. */
@@ -129,9 +134,9 @@ final class Tuner {
         epochs.reclaim();
     }
 
-    private void begin() {
-        if (tuning.policy() == CompactionPolicyKind.AUTO) {
-            auto = new AutoPolicy(tuning.checkpointDistance(), memtableBytes);
+    private void begin(StoreTuning wanted) {
+        if (wanted.policy() == CompactionPolicyKind.AUTO) {
+            auto = new AutoPolicy(wanted.checkpointDistance(), memtableBytes);
             gauges.restart();
             loan.join(told);
             later();
@@ -184,7 +189,7 @@ final class Tuner {
             }
             case CHECKPOINT_DISTANCE -> background.tuneDistance(decision.distance());
         }
-        KeyRange range = range(decision.span());
+        KeyRange range = isHashed ? KeyRange.all() : range(decision.span());
         tell(new PolicyChange(decision.part(), range, decision.from(), decision.to(), decision.reason()));
     }
 

@@ -170,8 +170,10 @@ public final class ThreadWorkers implements Workers {
     private void queueDue() {
         long now = clock.nanoTime() - beginNanos;
         while (!delayed.isEmpty() && delayed.peek().dueNanos <= now) {
-            Delayed due = delayed.poll();
+            // In this order: where the Java heap is full it stays, and comes later.
+            Delayed due = delayed.peek();
             add(due.priority, due.task);
+            delayed.poll();
         }
     }
 

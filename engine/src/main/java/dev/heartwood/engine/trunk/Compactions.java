@@ -4,6 +4,7 @@ import dev.heartwood.CompactionFilter;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
@@ -209,12 +210,12 @@ public final class Compactions {
     private boolean runUnneeded(long seen) {
         Urge urge = quiet.get();
         if (urge == Urge.SETTLING) {
-            return runQuiet(urge, seen);
+            return runWithTime(urge, seen);
         }
         // Nobody waits for these, and whoever scans wants the other processors.
         if (urge != null && idling.compareAndSet(false, true)) {
             try {
-                if (runQuiet(urge, seen)) {
+                if (runWithTime(urge, seen)) {
                     return true;
                 }
             } finally {
@@ -256,7 +257,11 @@ public final class Compactions {
         }
         try {
             CompactionPlan plan = trunk.planResting(keys);
-            return plan != null && run(plan, seen);
+            return plan != null && runQuiet(plan, seen);
+        } catch (CorruptionException | ReadFailedException e) {
+            // Others can be read.
+            want();
+            throw e;
         } finally {
             reclaiming.set(false);
         }
@@ -274,12 +279,20 @@ public final class Compactions {
         return true;
     }
 
-    private boolean runQuiet(Urge urge, long seen) {
+    private boolean runWithTime(Urge urge, long seen) {
         CompactionPlan plan = planQuiet(urge);
+        return plan != null && runQuiet(plan, seen);
+    }
+
+    /** A merge that fails leaves quiet moments to the others. */
+    private boolean runQuiet(CompactionPlan plan, long seen) {
         try {
-            return plan != null && run(plan, seen);
+            return run(plan, seen);
         } catch (NoSpaceException e) {
             trunk.passOverWithoutSpace(plan);
+            throw e;
+        } catch (RuntimeException | Error e) {
+            trunk.passOverQuiet(plan);
             throw e;
         }
     }
@@ -357,6 +370,9 @@ public final class Compactions {
         if (plan == null && urge == Urge.IDLE && isAtRest()) {
             plan = trunk.planScanned();
         }
+        if (plan == null) {
+            trunk.retryQuiet();
+        }
         if (plan != null || moved) {
             quiet.compareAndSet(null, urge);
             if (moved) {
@@ -375,13 +391,15 @@ public final class Compactions {
     }
 
     /**
-     * Notes a merge that could not be done now; it is planned again when the tree changes. Where somebody waits, others are done meanwhile if it
-     * found no space, unless {@code isLast}. Returns whether there may be any.
+     * Notes a merge that could not be done now; it is planned again when the tree changes, or when there is nothing else to do. Others are done
+     * meanwhile, unless {@code isLast}; where nobody waits for them, only if it could not be read. Returns whether there may be any.
      */
     public boolean failed(RuntimeException failure, boolean isLast) {
         lastFailure = failure;
         withoutSpace.addAndGet(failure instanceof NoSpaceException ? 1 : 0);
-        boolean goesOn = !isLast && failure instanceof NoSpaceException && quiet.get() == Urge.SETTLING;
+        boolean isRead = !(failure instanceof CorruptionException || failure instanceof ReadFailedException);
+        Urge urge = quiet.get();
+        boolean goesOn = !isLast && (isRead ? urge == Urge.SETTLING : urge != null);
         if (!goesOn) {
             quiet.set(null);
         }

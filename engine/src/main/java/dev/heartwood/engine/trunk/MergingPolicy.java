@@ -60,9 +60,9 @@ abstract class MergingPolicy implements CompactionPolicy {
             return null;
         }
         int runsFrom = node.runStart(bundlesFrom);
-        int unsettledFrom = bundles;
-        while (unsettledFrom > bundlesFrom && !node.bundle(unsettledFrom - 1).settled()) {
-            unsettledFrom--;
+        int unsettledFrom = bundlesFrom;
+        while (unsettledFrom < bundles && node.bundle(unsettledFrom).settled()) {
+            unsettledFrom++;
         }
         int runTo = node.runCount();
         int live = liveRuns(node, runsFrom, runTo);

@@ -21,7 +21,7 @@ public record TreeGauge(List<Leaf> leaves, long innerBytes, int height, int ownP
      * @param bytes what its runs hold of its keys
      * @param runs its runs
      */
-    public record Leaf(Span span, int scans, long bytes, int runs) {}
+    public record Leaf(Span span, long scans, long bytes, int runs) {}
 
     static TreeGauge of(TrunkNode root) {
         List<Leaf> leaves = new ArrayList<>();

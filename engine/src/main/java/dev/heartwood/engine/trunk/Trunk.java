@@ -5,9 +5,7 @@ import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiPredicate;
 
@@ -25,7 +23,6 @@ public final class Trunk {
      * running        -                       -                        structure lock
      * setAside       -                       -                        structure lock
      * passedOver     -                       -                        structure lock
-     * withoutSpace   -                       -                        structure lock
      * isSpaceShort   -                       -                        structure lock
      * changes        volatile                volatile                 structure lock
      * mergeSpace     volatile                volatile                 none: any of a few is as good
@@ -38,9 +35,8 @@ public final class Trunk {
      */
     private final ReentrantLock structure = new ReentrantLock();
     private final RunningMerges running = new RunningMerges();
-    private final Set<BundleKey> setAside = new HashSet<>();
-    private final Set<PassedOver> passedOver = new HashSet<>();
-    private final Set<PassedOver> withoutSpace = new HashSet<>();
+    private final SetAside setAside = new SetAside();
+    private final PassedOverMerges passedOver = new PassedOverMerges();
     private final Epochs epochs;
     private final TreeShape shape;
     private final NodePolicies policies;
@@ -57,15 +53,6 @@ public final class Trunk {
     private volatile long sequenceMax;
     private volatile long overdueBytes;
     private long nextId;
-
-    private record BundleKey(int height, long id) {}
-
-    /** A node whose merge could not be done now, known by where its keys begin, the same array while it is there. */
-    private record PassedOver(int height, byte[] from, long oldestBundle) {
-        static PassedOver of(TrunkNode node, Span span) {
-            return new PassedOver(node.height(), span.from(), node.bundle(0).id());
-        }
-    }
 
     /**
      * A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}, and nodes without a policy of their own have
@@ -337,7 +324,7 @@ public final class Trunk {
             if (best != null) {
                 claim(best);
             } else if (urge == Urge.NEEDED) {
-                passedOver.clear();
+                passedOver.retryNeeded();
             }
             return best;
         } finally {
@@ -359,7 +346,7 @@ public final class Trunk {
     CompactionPlan planScanned() {
         structure.lock();
         try {
-            return planLeaf(ScannedPaths.mostPaid(version.root(), this::mayMergeWhole));
+            return planLeaf(ScannedPaths.mostPaid(version.root(), this::mayMergeQuietly));
         } finally {
             structure.unlock();
         }
@@ -369,14 +356,18 @@ public final class Trunk {
     CompactionPlan planResting(Span keys) {
         structure.lock();
         try {
-            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, this::mayMergeWhole));
+            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, this::mayMergeQuietly));
         } finally {
             structure.unlock();
         }
     }
 
     private boolean mayMergeWhole(TrunkNode node, Span span) {
-        return !running.isBusy(node, span) && afterSetAside(node) == 0;
+        return !running.isBusy(node, span) && setAside.after(node, span) == 0;
+    }
+
+    private boolean mayMergeQuietly(TrunkNode node, Span span) {
+        return mayMergeWhole(node, span) && !passedOver.contains(node, span, Urge.IDLE);
     }
 
     private CompactionPlan planLeaf(ScannedPaths.Leaf leaf) {
@@ -392,7 +383,7 @@ public final class Trunk {
             }
             TrunkNode root = withAbove ? PathFlush.flush(version.root(), Span.ALL, height, span) : version.root();
             TrunkNode node = PathFlush.find(root, height, span);
-            if (running.isBusy(node, span) || afterSetAside(node) > 0) {
+            if (!mayMergeWhole(node, span)) {
                 return null;
             }
             CompactionPlan plan = new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount());
@@ -406,11 +397,31 @@ public final class Trunk {
         }
     }
 
-    /** Has others planned before a merge that could not be done now, as for want of space or because a page cannot be read. */
+    /** Has others planned before a merge that was needed and could not be done now. */
     void passOver(CompactionPlan plan) {
         structure.lock();
         try {
-            passedOver.add(PassedOver.of(plan.node(), plan.span()));
+            passedOver.addNeeded(plan);
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** Has others planned in quiet moments before one that could not be done in one, until {@link #retryQuiet}. */
+    void passOverQuiet(CompactionPlan plan) {
+        structure.lock();
+        try {
+            passedOver.addQuiet(plan);
+        } finally {
+            structure.unlock();
+        }
+    }
+
+    /** Quiet moments have nothing else to do: the next ones begin with what was passed over. */
+    void retryQuiet() {
+        structure.lock();
+        try {
+            passedOver.retryQuiet();
         } finally {
             structure.unlock();
         }
@@ -420,7 +431,7 @@ public final class Trunk {
     void passOverWithoutSpace(CompactionPlan plan) {
         structure.lock();
         try {
-            withoutSpace.add(PassedOver.of(plan.node(), plan.span()));
+            passedOver.addWithoutSpace(plan);
         } finally {
             structure.unlock();
         }
@@ -454,7 +465,7 @@ public final class Trunk {
     void retryWithoutSpace() {
         structure.lock();
         try {
-            withoutSpace.clear();
+            passedOver.retryWithoutSpace();
         } finally {
             structure.unlock();
         }
@@ -474,7 +485,7 @@ public final class Trunk {
         RunUsage usage = RunUsage.withGroups(version.root());
         imageBytes = usage.imageBytes();
         BiPredicate<TrunkNode, Span> mayMerge =
-                (node, span) -> mayMergeWhole(node, span) && !isPassedOver(node, span, urge);
+                (node, span) -> mayMergeWhole(node, span) && !passedOver.contains(node, span, urge);
         CompactionPlan best = usage.mostFreeing(version.root(), mayMerge);
         best = best == null ? best(version.root(), Span.ALL, urge, usage, null) : best;
         best = best == null && urge == Urge.SETTLING ? usage.mostShared(version.root(), mayMerge) : best;
@@ -486,7 +497,7 @@ public final class Trunk {
         CompactionPlan best = soFar;
         CompactionPlan plan = wanted(node, span, urge, usage);
         if (plan != null && (best == null || urgency(plan, usage) > urgency(best, usage))
-                && !running.isBusy(node, span) && !isPassedOver(node, span, urge)) {
+                && !running.isBusy(node, span) && !passedOver.contains(node, span, urge)) {
             best = plan;
         }
         for (int p = 0; p < node.pivotCount(); p++) {
@@ -497,16 +508,8 @@ public final class Trunk {
         return best;
     }
 
-    private boolean isPassedOver(TrunkNode node, Span span, Urge urge) {
-        if (passedOver.isEmpty() && withoutSpace.isEmpty()) {
-            return false;
-        }
-        PassedOver place = PassedOver.of(node, span);
-        return passedOver.contains(place) || urge != Urge.NEEDED && withoutSpace.contains(place);
-    }
-
     private CompactionPlan wanted(TrunkNode node, Span span, Urge urge, RunUsage usage) {
-        int from = afterSetAside(node);
+        int from = setAside.after(node, span);
         CompactionPolicy policy = policies.of(node);
         return urge == Urge.NEEDED && from == 0
                 ? NodeMemo.mergeNeeded(node, policy, span)
@@ -522,15 +525,6 @@ public final class Trunk {
             return plan.height() > 0 ? Long.MIN_VALUE : usage.freedBytes(plan.node(), plan.span());
         }
         return plan.height() * 1000L + plan.node().bundleCount();
-    }
-
-    /** The index behind a node's youngest bundle that was set aside: what is younger is merged as ever. */
-    private int afterSetAside(TrunkNode node) {
-        int after = node.bundleCount();
-        while (after > 0 && !setAside.contains(new BundleKey(node.height(), node.bundle(after - 1).id()))) {
-            after--;
-        }
-        return after;
     }
 
     /**
@@ -570,9 +564,7 @@ public final class Trunk {
         structure.lock();
         try {
             running.remove(plan);
-            for (Bundle bundle : plan.bundles()) {
-                setAside.add(new BundleKey(plan.height(), bundle.id()));
-            }
+            setAside.add(plan);
             owes(version.root());
         } finally {
             structure.unlock();
@@ -608,7 +600,7 @@ public final class Trunk {
 
     /** What merges owe; not of what was set aside, which no merge will ever deal with. */
     private long debt(TrunkNode node, Span span) {
-        int from = afterSetAside(node);
+        int from = setAside.after(node, span);
         long bytes = from == 0 ? NodeMemo.unsettledBytes(node, span) : NodeMeasure.unsettledBytes(node, from, span);
         for (int p = 0; p < node.pivotCount(); p++) {
             if (node.pivot(p).child() != null) {

@@ -29,9 +29,9 @@ final class TrunkNode {
     private final int runCount;
     private final AtomicInteger references = new AtomicInteger();
     private volatile NodePlace place;
-    private int scans;
-    private int scanReads;
-    private int largeReads;
+    private long scans;
+    private long scanReads;
+    private long largeReads;
     private long looksAbove;
     private NodeMemo memo;
 
@@ -170,7 +170,7 @@ final class TrunkNode {
         scans++;
     }
 
-    int scans() {
+    long scans() {
         return scans;
     }
 
@@ -188,7 +188,7 @@ final class TrunkNode {
         scanReads += reads;
     }
 
-    int scanReads() {
+    long scanReads() {
         return scanReads;
     }
 
@@ -197,7 +197,7 @@ final class TrunkNode {
         largeReads += reads;
     }
 
-    int largeReads() {
+    long largeReads() {
         return largeReads;
     }
 

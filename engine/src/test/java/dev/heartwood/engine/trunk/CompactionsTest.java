@@ -6,13 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
+import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** When there is something to merge, and when there is not. */
 class CompactionsTest {
@@ -170,6 +176,124 @@ class CompactionsTest {
         compactions.want();
         while (compactions.runOne()) {}
         assertEquals(0, tree.trunk.debtBytes());
+    }
+
+    /** As a store does; returns how many merges could not be done. */
+    private int runAll() {
+        int failures = 0;
+        boolean more = true;
+        while (more || compactions.isNeeded()) {
+            try {
+                more = compactions.runOne();
+            } catch (ReadFailedException | InsufficientMemoryException e) {
+                failures++;
+                more = compactions.failed(e, false);
+            }
+        }
+        return failures;
+    }
+
+    /** Merges that an urge would have done now. */
+    private int waiting(Urge urge) {
+        List<CompactionPlan> plans = new ArrayList<>();
+        for (CompactionPlan plan = tree.trunk.plan(urge); plan != null; plan = tree.trunk.plan(urge)) {
+            plans.add(plan);
+        }
+        plans.forEach(tree.trunk::abandon);
+        return plans.size();
+    }
+
+    /** Some leaves with many tombstones each, which only quiet moments have time for. */
+    private void writeAndDelete() {
+        for (int i = 0; i < 40; i++) {
+            writeSome(i);
+            while (compactions.runOne()) {}
+        }
+        List<String> keys = List.copyOf(tree.history.at(Entries.NEWEST).keySet());
+        for (int i = 0; i < keys.size(); i += 2) {
+            tree.delete(keys.get(i));
+        }
+        tree.pack();
+        compactions.want();
+        while (compactions.runOne()) {}
+        while (tree.trunk.balanceQuiet(Urge.IDLE)) {
+            compactions.want();
+            while (compactions.runOne()) {}
+        }
+    }
+
+    private static ReadFailedException unreadable() {
+        return new ReadFailedException(5, "EIO", "read", "data", 0);
+    }
+
+    private void failOnCall(int calls, Supplier<RuntimeException> failure) {
+        onCall(calls, () -> {
+            throw failure.get();
+        });
+    }
+
+    @Test
+    void aQuietMergeThatCannotReadHoldsNoOtherUp() {
+        writeAndDelete();
+        int waiting = waiting(Urge.IDLE);
+        assertTrue(waiting > 2, waiting + " merges wait");
+        compactions.wantIdle();
+        // The first call asks whether to merge at all.
+        failOnCall(2, CompactionsTest::unreadable);
+        assertEquals(1, runAll());
+        int left = waiting(Urge.IDLE);
+        assertTrue(left <= 1, left + " merges wait");
+        compactions.wantIdle();
+        assertEquals(0, runAll());
+        assertEquals(0, waiting(Urge.IDLE));
+    }
+
+    /** Where others would find no memory either, and nobody waits for them, the next quiet moment begins with another. */
+    @Test
+    void aQuietMergeWithoutMemoryIsNotTheFirstOfTheNextQuietMoment() {
+        writeAndDelete();
+        int[] waiting = new int[2];
+        for (int moment = 0; moment < waiting.length; moment++) {
+            compactions.wantIdle();
+            failOnCall(2, () -> new InsufficientMemoryException("none"));
+            assertEquals(1, runAll());
+            waiting[moment] = waiting(Urge.IDLE);
+        }
+        assertEquals(waiting[0] - 1, waiting[1], "what failed is passed over");
+        compactions.wantIdle();
+        assertEquals(0, runAll());
+        compactions.wantIdle();
+        assertEquals(0, runAll());
+        tree.trunk.retryQuiet();
+        assertEquals(0, waiting(Urge.IDLE), "what was passed over is done in the end");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoSettlesWaitsForAllMergesThatCanBeDone(boolean isRead) {
+        writeAndDelete();
+        int waiting = waiting(Urge.SETTLING);
+        assertTrue(waiting > 2, waiting + " merges wait");
+        compactions.wantSettled();
+        failOnCall(2, () -> isRead ? new InsufficientMemoryException("none") : unreadable());
+        assertEquals(1, runAll());
+        int left = waiting(Urge.SETTLING);
+        assertTrue(left <= 1, left + " merges wait");
+    }
+
+    @Test
+    void aRestGoesOnPastALeafThatCannotBeRead() {
+        for (int i = 0; i < 40; i++) {
+            writeSome(i);
+            while (compactions.runOne()) {}
+        }
+        int scattered = scattered(Span.ALL);
+        assertTrue(scattered > 2, scattered + " leaves");
+        compactions.rest(Span.ALL);
+        // Two ask whether there is anything to merge for space.
+        failOnCall(3, CompactionsTest::unreadable);
+        assertEquals(1, runAll());
+        assertEquals(1, scattered(Span.ALL));
     }
 
     /** Whoever found nothing leaves alone what was wanted after it had begun to look. */

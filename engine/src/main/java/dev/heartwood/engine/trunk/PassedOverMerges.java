@@ -1,0 +1,64 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.HashSet;
+import java.util.Set;
+
+/**
+ * Merges that could not be done now, as for want of space or because a page cannot be read: others are planned before them, which would
+ * else wait for ever behind one that is the most wanted each time. Guarded by the trunk's structure lock.
+ */
+final class PassedOverMerges {
+    /** A node, known by where its keys begin, the same array while it is there. */
+    private record Place(int height, byte[] from, long oldestBundle) {
+        static Place of(TrunkNode node, Span span) {
+            return new Place(node.height(), span.from(), node.bundle(0).id());
+        }
+
+        static Place of(CompactionPlan plan) {
+            return of(plan.node(), plan.span());
+        }
+    }
+
+    private final Set<Place> needed = new HashSet<>();
+    private final Set<Place> quiet = new HashSet<>();
+    private final Set<Place> withoutSpace = new HashSet<>();
+
+    /** Whether a node is passed over when merges of an urge are planned. */
+    boolean contains(TrunkNode node, Span span, Urge urge) {
+        boolean isNeeded = urge == Urge.NEEDED;
+        if (needed.isEmpty() && (isNeeded || quiet.isEmpty() && withoutSpace.isEmpty())) {
+            return false;
+        }
+        Place place = Place.of(node, span);
+        return needed.contains(place) || !isNeeded && (quiet.contains(place) || withoutSpace.contains(place));
+    }
+
+    /** Until no other merge is needed. */
+    void addNeeded(CompactionPlan plan) {
+        needed.add(Place.of(plan));
+    }
+
+    void retryNeeded() {
+        needed.clear();
+    }
+
+    /** In quiet moments, until those have nothing else to do. */
+    void addQuiet(CompactionPlan plan) {
+        quiet.add(Place.of(plan));
+    }
+
+    void retryQuiet() {
+        quiet.clear();
+    }
+
+    /** In quiet moments, until there may be space. */
+    void addWithoutSpace(CompactionPlan plan) {
+        withoutSpace.add(Place.of(plan));
+    }
+
+    void retryWithoutSpace() {
+        withoutSpace.clear();
+    }
+}

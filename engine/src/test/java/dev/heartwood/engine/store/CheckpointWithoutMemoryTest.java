@@ -1,0 +1,109 @@
+package dev.heartwood.engine.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Workers;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A checkpoint is due and finds no memory, since calls have all of theirs. */
+class CheckpointWithoutMemoryTest {
+    private static final int DISTANCE = 8;
+
+    @TempDir
+    private Path directory;
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final EngineEnvironment environment = EngineEnvironment.open(
+            EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
+            path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+            new Surroundings(count -> new Queued(), Clock.SYSTEM, Randomness.SYSTEM, 1));
+    private int written;
+
+    /** Workers that do what is queued when they are told to. */
+    private final class Queued implements Workers {
+        @Override
+        public void submit(Priority priority, Runnable task) {
+            tasks.add(task);
+        }
+
+        @Override
+        public void submitLater(Priority priority, long delayNanos, Runnable task) {}
+
+        @Override
+        public boolean runOneHere() {
+            Runnable task = tasks.poll();
+            if (task != null) {
+                task.run();
+            }
+            return task != null;
+        }
+
+        @Override
+        public int count() {
+            return 1;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** Writes until so many more memtables are packed. */
+    private void pack(KeyValueStore store, int memtables) {
+        long until = store.stats().memtablesSealed() + memtables;
+        while (store.stats().memtablesSealed() < until) {
+            store.put(ByteBuffer.allocate(8).putLong(written++ * 0x9E3779B97F4A7C15L).array(), new byte[1000]);
+            while (!tasks.isEmpty()) {
+                tasks.poll().run();
+            }
+        }
+    }
+
+    /** Takes all memory for calls. */
+    private List<Long> hoard() {
+        List<Long> hoard = new ArrayList<>();
+        MemoryPool pool = environment.buffers();
+        for (long block = pool.allocate(MemoryPool.BLOCK_BYTES_MIN); block != 0; block = pool.allocate(MemoryPool.BLOCK_BYTES_MIN)) {
+            hoard.add(block);
+        }
+        return hoard;
+    }
+
+    /** Not only when as many memtables as lie between two checkpoints were packed again: the log would be twice as long by then. */
+    @Test
+    void isMadeWithTheNextMemtable() {
+        StoreOptions options = StoreOptions.builder()
+                .memtable(ByteSize.kib(256))
+                .checkpointDistance(DISTANCE)
+                .policy(CompactionPolicyKind.SIZE_TIERED)
+                .build();
+        try (environment; KeyValueStore store = environment.open(directory, options)) {
+            pack(store, DISTANCE);
+            assertEquals(1, store.stats().checkpoints());
+            List<Long> hoard = hoard();
+            pack(store, DISTANCE + 1);
+            assertEquals(1, store.stats().checkpoints(), "there was no memory");
+            hoard.forEach(block -> environment.buffers().free(block, MemoryPool.BLOCK_BYTES_MIN));
+            pack(store, 1);
+            assertEquals(2, store.stats().checkpoints());
+        }
+    }
+}
