@@ -300,10 +300,13 @@ public final class CachedFile implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        prefetcher.close();
-        cache.dropper.dropAll(this);
-        map.release(cache.supply);
-        cache.files.remove(slot);
+        try {
+            prefetcher.close();
+        } finally {
+            cache.dropper.dropAll(this);
+            map.release(cache.supply);
+            cache.files.remove(slot);
+        }
     }
 
     /** Copies what is cached of a run into {@code buffer} and says what is not; see {@link ReadPlan}. */
