@@ -288,6 +288,7 @@ final class PrefetchLane implements AutoCloseable {
         if (map.covers(page)) {
             return true;
         }
+        file.limitMap(page);
         int frame = source.takeReady();
         if (frame == 0) {
             return false;
