@@ -171,6 +171,8 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws LockedException when the backup there is open
      * @throws CorruptionException when a page that had to be copied is damaged; the earlier backup is as it was
      * @throws NoSpaceException when the copy does not fit; the earlier backup is as it was
+     * @throws InsufficientMemoryException when the budget has no memory to do it with now; the directory opens as after any call that
+     *     does not return
      */
     BackupReport backup(Path directory);
 

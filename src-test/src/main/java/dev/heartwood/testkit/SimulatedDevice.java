@@ -48,6 +48,9 @@ final class SimulatedDevice implements BlockDevice {
                         "a file of at least " + (position + length) + " bytes",
                         file.size() + " bytes");
             }
+            if (!file.isReadable(position, length)) {
+                throw Errno.EIO.exception(OperationKind.READ, name, position);
+            }
             Lie lie = machine.faults().lie();
             long from = lie == Lie.MISDIRECTED ? elsewhere(position, length) : position;
             for (int i = 0; i < length; i += SECTOR_BYTES) {

@@ -46,6 +46,9 @@ final class SimulatedFile {
     private final Set<SimulatedMapping> open = new HashSet<>();
 
     private final Set<SimulatedMapping> toBeTold = new HashSet<>();
+    /** Sectors that the medium gives no more, until they are written. */
+    private final Set<Long> unreadable = new HashSet<>();
+
     private long syncedSize;
     private long size;
     private int[] pageReads = new int[0];
@@ -55,7 +58,8 @@ final class SimulatedFile {
         current = new HashMap<>();
     }
 
-    private SimulatedFile(Map<Long, byte[]> contents, long size) {
+    private SimulatedFile(Map<Long, byte[]> contents, long size, Set<Long> unreadable) {
+        this.unreadable.addAll(unreadable);
         synced = new HashMap<>(contents);
         current = new HashMap<>(contents);
         syncedSize = size;
@@ -110,6 +114,7 @@ final class SimulatedFile {
 
     /** Writes one sector; the array becomes the file's. */
     void put(long sector, byte[] contents, boolean mapped) {
+        unreadable.remove(sector);
         current.put(sector, contents);
         unsynced.add(new UnsyncedSector(sector, contents, mapped));
     }
@@ -231,7 +236,7 @@ final class SimulatedFile {
         }
         long sizeAfter = random.nextBoolean() ? size : syncedSize;
         contents.keySet().removeIf(sector -> sector * SECTOR_BYTES >= sizeAfter);
-        return new SimulatedFile(contents, sizeAfter);
+        return new SimulatedFile(contents, sizeAfter, unreadable);
     }
 
     /** The file after a loss of power: fate decides about each unsynced sector that was captured, and then about the unsynced size. */
@@ -248,7 +253,7 @@ final class SimulatedFile {
         }
         long sizeAfter = size != syncedSize && fate.get() == Fate.KEPT ? size : syncedSize;
         contents.keySet().removeIf(sector -> sector * SECTOR_BYTES >= sizeAfter);
-        return new SimulatedFile(contents, sizeAfter);
+        return new SimulatedFile(contents, sizeAfter, unreadable);
     }
 
     /** A hash of everything that a later crash or reader depends on. */
@@ -266,7 +271,7 @@ final class SimulatedFile {
 
     /** The file as a reader sees it, unsynced writes included, which stay unsynced. */
     private SimulatedFile copy() {
-        SimulatedFile copy = new SimulatedFile(synced, syncedSize);
+        SimulatedFile copy = new SimulatedFile(synced, syncedSize, unreadable);
         copy.current.clear();
         copy.current.putAll(current);
         copy.unsynced.addAll(unsynced);
@@ -291,6 +296,16 @@ final class SimulatedFile {
         current.put(sector, contents);
         synced.put(sector, contents);
         unsynced.removeIf(write -> write.sector == sector);
+    }
+
+    /** Has the medium lose a sector; it gives another one to who writes it. */
+    void lose(long sector) {
+        unreadable.add(sector);
+    }
+
+    /** Whether all sectors of a range can be read. */
+    boolean isReadable(long position, long length) {
+        return unreadable.stream().noneMatch(s -> s >= position / SECTOR_BYTES && s < (position + length) / SECTOR_BYTES);
     }
 
     byte[] bytes(long lengthMax) {

@@ -190,6 +190,17 @@ public final class SimulatedMachine implements Function<Path, Storage> {
         });
     }
 
+    /** Has the medium lose a page of 4096 bytes: whoever reads it gets EIO, until it is written. */
+    public void losePage(Path directory, String name, long page) {
+        locked(() -> {
+            int sectors = 4096 / SimulatedFile.SECTOR_BYTES;
+            for (int i = 0; i < sectors; i++) {
+                file(directory, name).lose(page * sectors + i);
+            }
+            return null;
+        });
+    }
+
     /**
      * The operating system writes a file back by itself, and fails: of what was not synced each sector has reached the medium or never will,
      * and who has the file mapped is told at the next sync, but nobody who maps it later.

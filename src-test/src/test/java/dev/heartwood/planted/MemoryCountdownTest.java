@@ -16,6 +16,16 @@ import org.junit.jupiter.api.Test;
 class MemoryCountdownTest {
     @Test
     void everyBlockMayBeRefused() throws ReflectiveOperationException {
+        run(MemoryCountdown.class);
+    }
+
+    /** Nodes that no memory could be had to read were listed as damaged, and what is below them was not looked at. */
+    @Test
+    void wantOfMemoryIsNotTakenForDamage() throws ReflectiveOperationException {
+        run(ChecksWithoutMemory.class);
+    }
+
+    private static void run(Class<? extends Runnable> scenario) throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
                 List.of("dev.heartwood.engine.os.MemoryPool"),
                 List.of("allocate"),
@@ -24,8 +34,8 @@ class MemoryCountdownTest {
                                 "refuses",
                                 MethodTypeDesc.of(ConstantDescs.CD_boolean))
                         .ifThen(Opcode.IFNE, refused -> refused.lconst_0().lreturn())));
-        Class<?> countdown = engine.loadClass(MemoryCountdown.class.getName());
-        ((Runnable) countdown.getConstructor().newInstance()).run();
+        Class<?> loaded = engine.loadClass(scenario.getName());
+        ((Runnable) loaded.getConstructor().newInstance()).run();
         assertEquals(1, engine.places());
     }
 }

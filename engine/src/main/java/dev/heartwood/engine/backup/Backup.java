@@ -3,6 +3,7 @@ package dev.heartwood.engine.backup;
 import dev.heartwood.BackupReport;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.backup.BackupUndo.Place;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.checkpoint.Superblock;
@@ -117,12 +118,16 @@ public final class Backup implements AutoCloseable {
         return tree;
     }
 
-    /** Whether the pages are in the target already. */
+    /** Whether the pages are in the target already, and can be read there. */
     private boolean isThere(Run run) {
         if (target.before() == null || run.position() + run.bytes() > target.device().size()) {
             return false;
         }
-        readTarget(run);
+        try {
+            readTarget(run);
+        } catch (ReadFailedException lost) {
+            return false; // the device may have another place for what is written
+        }
         if (isBuiltUpon && run.type() != PageType.TRUNK && isKept(run)) {
             try {
                 run.verify(targetBuffer, superblock.storeId(), target.device().name());

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.backup;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.base.ImageReader;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
 import dev.heartwood.engine.base.ImageWriter;
@@ -9,6 +10,7 @@ import dev.heartwood.engine.checkpoint.StoreFiles;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
@@ -62,13 +64,28 @@ public final class BackupUndo {
         long at = 0;
         for (Place place : places) {
             if (keeps) {
-                data.read(place.position(), buffer, place.bytes());
+                readAnyway(place, data, buffer);
                 kept.write(at, buffer, place.bytes());
             } else {
                 kept.read(at, buffer, place.bytes());
                 data.write(place.position(), buffer, place.bytes());
             }
             at += place.bytes();
+        }
+    }
+
+    /**
+     * Reads pages of a backup; those that the device cannot read are lost and come as zeroes. Put back they are damaged, as they were, whatever
+     * was written there meanwhile: a superblock, too, is that of nothing.
+     */
+    private static void readAnyway(Place place, BlockDevice data, long buffer) {
+        try {
+            data.read(place.position(), buffer, place.bytes());
+        } catch (ReadFailedException e) {
+            Memory.fill(buffer, place.bytes(), 0);
+            for (int i = 0; i < place.count && place.count > 1; i++) {
+                readAnyway(new Place(place.first + i, 1), data, buffer + (long) i * PageLayout.PAGE_BYTES);
+            }
         }
     }
 

@@ -12,7 +12,8 @@ import java.util.Map;
 /**
  * What a store remembers of its backups, in the file {@value #NAME} of its own directory: for each directory the last checkpoint that
  * went there. A backup may be built upon only when the store and the directory remember the same one. A store that was restored from
- * somewhere else does not, and its pages may have the numbers of others. Stateless.
+ * somewhere else does not, and its pages may have the numbers of others. Stateless; the file is changed under the monitor of the
+ * storage, which backups of a store that end together have in common.
  */
 final class MadeBackups {
     static final String NAME = "backups-made";
@@ -37,9 +38,15 @@ final class MadeBackups {
 
     /** Remembers one more, and forgets the oldest beyond {@value #DIRECTORIES_MAX}. */
     static void add(Storage files, long directoryId, long checkpoint) {
-        Map<Long, Long> made = read(files);
-        made.remove(directoryId);
-        made.put(directoryId, checkpoint);
+        synchronized (files) {
+            Map<Long, Long> made = read(files);
+            made.remove(directoryId);
+            made.put(directoryId, checkpoint);
+            write(files, made);
+        }
+    }
+
+    private static void write(Storage files, Map<Long, Long> made) {
         int surplus = made.size() - DIRECTORIES_MAX;
         ImageWriter image = new ImageWriter();
         for (Map.Entry<Long, Long> each : made.entrySet()) {

@@ -17,7 +17,8 @@
  * <ol>
  *   <li>No page that the superblocks of a whole backup reach is overwritten before a copy of it, and of the superblocks, is durable
  *       beside it: pages that are in nobody's use there are written first. While the file {@code copy-unfinished} names the pages,
- *       who takes the lock next, to open the store or to make a backup, puts them back.
+ *       who takes the lock next, to open the store or to make a backup, puts them back. A page that cannot be read is lost: it counts
+ *       as not there, is kept as zeroes, and written anew.
  *   <li>While that file names none, there was no backup before, and every open refuses the directory. It goes when both superblocks
  *       are durable.
  *   <li>Superblocks are written when all pages have been synced, read back and verified.

@@ -121,6 +121,8 @@ public final class BranchSalvage implements AutoCloseable {
                 key = readKey();
                 kind = BranchReader.kind(page, KeyedPage.meta(page, bounds));
                 return true;
+            } catch (InsufficientMemoryException e) {
+                throw e; // which says nothing of the entry
             } catch (StoreException e) {
                 lose(e);
             }

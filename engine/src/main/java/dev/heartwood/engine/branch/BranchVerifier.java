@@ -2,6 +2,7 @@ package dev.heartwood.engine.branch;
 
 import static dev.heartwood.engine.branch.KeyedPageLayout.*;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
@@ -66,7 +67,11 @@ public final class BranchVerifier {
         this.groupBytes = new long[branch.groups.length];
     }
 
-    /** Verifies every page, large values included; the caller holds the branch. */
+    /**
+     * Verifies every page, large values included; the caller holds the branch.
+     *
+     * @throws InsufficientMemoryException when there is no memory to read a page into, which is no damage
+     */
     public static Report verify(Branch branch) {
         return verify(branch, key -> {});
     }
@@ -96,6 +101,8 @@ public final class BranchVerifier {
             } else {
                 visitChildren(number, page, level, low, high);
             }
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the page
         } catch (StoreException e) {
             incomplete = true;
             nextLeaf = level == 0 ? number + 1 : nextLeaf;

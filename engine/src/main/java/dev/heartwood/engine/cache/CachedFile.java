@@ -28,19 +28,22 @@ public final class CachedFile implements AutoCloseable {
     private final long storeId;
     private final int slot;
     private final DirectMap map;
+    /** As many frames as the map may take before it is looked through for what it needs no longer. */
+    private final int mapFramesMax;
     private final Prefetcher prefetcher;
     private final DirtyQueue.FileDirt dirt = new DirtyQueue.FileDirt();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile Consumer<CorruptionException> whenDamaged = damage -> {};
     private volatile Consumer<Throwable> whenUnwritable = failure -> {};
 
-    CachedFile(PageCache cache, BlockDevice device, long storeId, int slot) {
+    CachedFile(PageCache cache, BlockDevice device, long storeId, int slot, int mapFramesMax) {
         this.cache = cache;
         this.frames = cache.frames;
         this.device = device;
         this.storeId = storeId;
         this.slot = slot;
         this.map = new DirectMap(frames);
+        this.mapFramesMax = mapFramesMax;
         this.prefetcher = new Prefetcher(this, cache);
     }
 
@@ -300,10 +303,13 @@ public final class CachedFile implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
-        prefetcher.close();
-        cache.dropper.dropAll(this);
-        map.release(cache.supply);
-        cache.files.remove(slot);
+        try {
+            prefetcher.close();
+        } finally {
+            cache.dropper.dropAll(this);
+            map.release(cache.supply);
+            cache.files.remove(slot);
+        }
     }
 
     /** Copies what is cached of a run into {@code buffer} and says what is not; see {@link ReadPlan}. */
@@ -330,6 +336,13 @@ public final class CachedFile implements AutoCloseable {
 
     int slot() {
         return slot;
+    }
+
+    /** Before a page comes in: makes room in a map that would take more than its part of the frames for it. */
+    void limitMap(long pageNumber) {
+        if (map.chunks() >= mapFramesMax && !map.covers(pageNumber)) {
+            cache.dropper.dropUnlocked(this);
+        }
     }
 
     DirectMap map() {

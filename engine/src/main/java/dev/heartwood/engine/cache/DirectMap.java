@@ -15,7 +15,8 @@ final class DirectMap {
     /*
      * Two levels: a directory on the heap and chunks of 1024 entries of 4 bytes. A chunk takes a frame of the cache itself, so
      * the map counts in the budget, exists only where there is data, and a chunk can be had whenever a frame can. Chunks live
-     * until the file is closed.
+     * until the file is closed, since whoever reads an entry does so without a lock and outside of epochs; of a file that one thread alone
+     * uses, those without entries are given back when they take too many frames.
      *
      * Shared field   read       written                 guarded by
      * directory      volatile   volatile                lock
@@ -101,6 +102,33 @@ final class DirectMap {
             page = (page | CHUNK_PAGES - 1) + 1;
         }
         return page;
+    }
+
+    /** Gives the chunks back in which every entry is absent; nobody uses the map meanwhile. */
+    void releaseEmpty(FrameSupply supply) {
+        lock.lock();
+        try {
+            long[] elements = directory;
+            for (int i = 0; i < elements.length; i++) {
+                if (elements[i] != 0 && isEmpty(elements[i])) {
+                    long chunk = elements[i];
+                    ELEMENT.setRelease(elements, i, 0L);
+                    chunks--;
+                    supply.giveBack(frames.frameAt(chunk));
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static boolean isEmpty(long chunk) {
+        for (int i = 0; i < PageLayout.PAGE_BYTES; i += Long.BYTES) {
+            if (Memory.getLong(chunk + i) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Gives the chunks back; every entry is absent and nobody uses the map any more. */

@@ -73,6 +73,30 @@ final class PageDropper {
         }
     }
 
+    /**
+     * Drops the pages of a file that nobody has locked, and gives back what of its map that leaves empty. Waits for nothing. The file is the
+     * calling thread's alone.
+     */
+    void dropUnlocked(CachedFile file) {
+        DirectMap map = file.map();
+        int head = 0;
+        int count = 0;
+        for (long page = map.nextCovered(0); page < map.pagesEnd(); page = map.nextCovered(page + 1)) {
+            int frame = map.get(page);
+            if (frame > 0 && frames.status(frame) == FrameTable.CLEAN && frames.locks().tryLockWrite(frame)) {
+                map.set(page, 0);
+                frames.setStatus(frame, FrameTable.FREE);
+                frames.setLink(frame, head);
+                head = frame;
+                count++;
+            }
+        }
+        if (count > 0) {
+            supply.retire(head, count);
+        }
+        map.releaseEmpty(supply);
+    }
+
     private void dropFrames(CachedFile file, long page, long end) {
         int head = 0;
         int count = 0;

@@ -56,6 +56,7 @@ final class PageLoader {
                 continue;
             }
             requireInFile(file, pageNumber, type);
+            file.limitMap(pageNumber);
             int frame = source.cover(map, pageNumber) ? source.take() : 0;
             if (frame == 0) {
                 return 0;

@@ -106,7 +106,6 @@ final class PrefetchLane implements AutoCloseable {
             return false;
         }
         int slot;
-        boolean good = true;
         int before = queue.pending();
         try {
             slot = (int) queue.await();
@@ -114,16 +113,26 @@ final class PrefetchLane implements AutoCloseable {
             if (queue.pending() == before) {
                 throw e; // the queue failed, not one operation: its pages stay unavailable
             }
-            slot = (int) queue.failedTag();
-            good = false; // whoever needs a page of it reads it again and gets the error
+            end((int) queue.failedTag(), false); // whoever needs a page of it reads it again and gets the error
+            return true;
+        } catch (Error e) {
+            if (queue.pending() != before) {
+                end((int) queue.failedTag(), false); // a full Java heap, perhaps while it was told what failed
+            }
+            throw e;
         }
+        end(slot, true);
+        return true;
+    }
+
+    /** Ends the loads of a request that is not under way any more. */
+    private void end(int slot, boolean good) {
         pending--;
         Request request = requests[slot];
         PageRun run = request.run;
         request.run = null;
         underWay.addAndGet(-run.count());
         endFrom(request, run, 0, good);
-        return true;
     }
 
     /** Ends the load of each page from the one with an index on, whatever that of another one throws. */
@@ -147,11 +156,28 @@ final class PrefetchLane implements AutoCloseable {
                 continue;
             }
         } finally {
+            closeQueue();
+        }
+    }
+
+    private void closeQueue() {
+        try {
             if (queue != null) {
                 queue.close();
-                queue = null;
             }
+        } finally {
+            queue = null;
+            abandonAll();
             freeBuffers();
+        }
+    }
+
+    /** Makes the pages absent again that were not waited for, since waiting failed. */
+    private void abandonAll() {
+        for (int slot = 0; slot < DEPTH; slot++) {
+            if (requests[slot] != null && requests[slot].run != null) {
+                end(slot, false);
+            }
         }
     }
 
@@ -262,6 +288,7 @@ final class PrefetchLane implements AutoCloseable {
         if (map.covers(page)) {
             return true;
         }
+        file.limitMap(page);
         int frame = source.takeReady();
         if (frame == 0) {
             return false;

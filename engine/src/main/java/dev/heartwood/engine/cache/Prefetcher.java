@@ -70,13 +70,21 @@ final class Prefetcher implements AutoCloseable {
     /** Completes what is under way and gives the lanes' memory back. */
     @Override
     public void close() {
-        for (PrefetchLane lane : lanes) {
-            lane.enter();
-            try {
-                lane.close();
-            } finally {
-                lane.exit();
-            }
+        closeFrom(0);
+    }
+
+    /** Closes each lane from the one with an index on, whatever that of another one throws. */
+    private void closeFrom(int index) {
+        if (index == LANES) {
+            return;
+        }
+        PrefetchLane lane = lanes[index];
+        lane.enter();
+        try {
+            lane.close();
+        } finally {
+            lane.exit();
+            closeFrom(index + 1);
         }
     }
 }

@@ -222,7 +222,7 @@ final class EngineStore implements KeyValueStore {
         Operation operation = calls.begin();
         try {
             if (engineBatch.count() == 0) {
-                write.writeNothing(durability);
+                write.writeNothing(operation, durability);
                 return;
             }
             long payloadBytes = engineBatch.payloadBytes();
@@ -248,7 +248,7 @@ final class EngineStore implements KeyValueStore {
     public void sync() {
         Operation operation = calls.begin();
         try {
-            write.sync();
+            write.sync(operation);
         } finally {
             operation.end();
         }

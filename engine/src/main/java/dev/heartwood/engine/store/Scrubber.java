@@ -81,6 +81,7 @@ final class Scrubber {
             return;
         }
         long delayNanos = PASS_NANOS_MIN;
+        int before = next;
         try {
             if (next < runs.size()) {
                 Run run = runs.get(next++);
@@ -88,14 +89,15 @@ final class Scrubber {
                 pages += run.count();
                 delayNanos = nanosFor(run.bytes());
             } else {
-                passes += storeId == 0 ? 0 : 1;
+                boolean isFirst = storeId == 0;
                 runs = list();
                 next = 0;
+                passes += isFirst ? 0 : 1;
                 delayNanos = Math.max(PASS_NANOS_MIN, nanosFor(trunkBytes()));
             }
         } catch (InsufficientMemoryException e) {
-            // The memory is in use by calls; the pass goes on when there is some.
-            next = Math.max(0, next - 1);
+            // The memory is in use by calls; the same is tried again, and the pass goes on when there is some.
+            next = before;
         } catch (StoreIoException e) {
             // The trunk cannot be read, so what belongs to the store cannot be told; the pass goes on all the same.
             damage.met(FoundBy.SCRUB, unreadable(e));
@@ -182,9 +184,10 @@ final class Scrubber {
     /** The pages of a checkpoint; of a trunk that is damaged, those that can be found. */
     private List<Run> list(Checkpointer.Held held) {
         Superblock superblock = held.superblock();
-        storeId = superblock.storeId();
         try (StoreView view = new StoreView(device, pool, CACHE_BYTES, held.copies(), superblock)) {
-            return PageRuns.of(Tree.read(view.tree(), superblock, problem -> {}));
+            List<Run> listed = PageRuns.of(Tree.read(view.tree(), superblock, problem -> {}));
+            storeId = superblock.storeId();
+            return listed;
         }
     }
 

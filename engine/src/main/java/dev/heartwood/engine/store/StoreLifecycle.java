@@ -157,6 +157,7 @@ final class StoreLifecycle {
             calls.close();
             write.close();
             calls.awaitEnd();
+            parts.operations().awaitUsers(parts.log());
             views.awaitMoves();
             failure = failure == null ? makeLastDurable() : failure;
             failure = Closing.join(failure, closing.run());

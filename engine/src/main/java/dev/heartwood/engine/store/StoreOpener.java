@@ -64,6 +64,7 @@ final class StoreOpener {
     private final Runnable afterClose;
     private final Purpose purpose;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private boolean isLocked;
 
     /** What a store is opened for. */
     enum Purpose {
@@ -98,10 +99,11 @@ final class StoreOpener {
 
     private EngineStore openParts() {
         opened.push(files);
-        boolean create = decideCreate();
+        decideCreate(); // before the lock, which leaves its file in a directory of something else
         files.lock();
+        isLocked = true;
         BackupUndo.apply(files, environment.buffers());
-        create = decideCreate();
+        boolean create = decideCreate();
         BlockDevice device = purpose == Purpose.SALVAGE ? beginSalvage(create) : openDevice(create);
         Superblocks superblocks = new Superblocks(device, environment.buffers());
         opened.push(superblocks);
@@ -123,18 +125,35 @@ final class StoreOpener {
         if (exists && options.openMode() == OpenMode.CREATE_NEW) {
             throw new NotAStoreException(directory, "a store is there already, and the options say CREATE_NEW");
         }
-        if (!exists && options.openMode() == OpenMode.OPEN_EXISTING) {
-            String missing = blank ? StoreFiles.DATA + " is a device without a store" : "no " + StoreFiles.DATA;
-            throw new NotAStoreException(directory, missing + ", and the options say OPEN_EXISTING");
+        String refusal = exists ? null : refusal(blank);
+        if (refusal != null && !isBeingMade()) {
+            throw new NotAStoreException(directory, refusal);
         }
-        if (!exists && !files.exists(StoreFiles.CREATING)) {
+        return !exists;
+    }
+
+    /** Why no store is to be made where there is none; null when it is. */
+    private String refusal(boolean blank) {
+        if (options.openMode() == OpenMode.OPEN_EXISTING) {
+            String missing = blank ? StoreFiles.DATA + " is a device without a store" : "no " + StoreFiles.DATA;
+            return missing + ", and the options say OPEN_EXISTING";
+        }
+        if (!files.exists(StoreFiles.CREATING)) {
             for (String name : files.list()) {
                 if (!name.equals("LOCK") && !name.equals(StoreFiles.DATA)) {
-                    throw new NotAStoreException(directory, "no " + StoreFiles.DATA + ", but other files such as " + name);
+                    return "no " + StoreFiles.DATA + ", but other files such as " + name;
                 }
             }
         }
-        return !exists;
+        return null;
+    }
+
+    /**
+     * Whether somebody else may have been making the store while the directory was looked at, so that what was seen is no ground to refuse it:
+     * what is made before all else is there now. Who has the lock knows better.
+     */
+    private boolean isBeingMade() {
+        return !isLocked && (files.exists(StoreFiles.CREATING) || files.exists(StoreFiles.DATA) && !isBlankDevice());
     }
 
     /** Whether the data file is a raw device on which nothing was ever made: no session, and where superblocks go it is zero. */

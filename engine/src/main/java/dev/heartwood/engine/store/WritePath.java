@@ -47,6 +47,7 @@ final class WritePath {
     private final FailStop failStop;
     private final WriteThrottle throttle;
     private final Runnable payment;
+    private final Runnable syncing;
     private final Background background;
     private final UserCode userCode;
     private final SpaceSearch spaceSearch;
@@ -80,6 +81,7 @@ final class WritePath {
                 background, generations, memtables.memtableBytes(), this::sealIfPossible, log::returnFreeSpace);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
+        this.syncing = this::sync;
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
     }
 
@@ -210,10 +212,10 @@ final class WritePath {
     }
 
     /** Writes an empty batch: logs nothing; a synced one makes what was logged before it durable, as any synced write. */
-    void writeNothing(Durability durability) {
+    void writeNothing(Operation operation, Durability durability) {
         requireWritable();
         if (durability == Durability.SYNC) {
-            sync();
+            sync(operation);
         }
     }
 
@@ -232,15 +234,19 @@ final class WritePath {
     private void finish(Operation operation, long bytes, Durability durability, boolean due) {
         userBytes.add(bytes);
         if (durability == Durability.SYNC) {
-            sync();
+            sync(operation);
         }
         if (due) {
             operation.outsideEpoch(payment);
         }
     }
 
-    /** Makes every logged write survive the loss of power. */
-    void sync() {
+    /** Makes every logged write survive the loss of power. Outside the epoch, since that may take long; who closes waits for who uses the log. */
+    void sync(Operation operation) {
+        operation.outsideEpoch(log, syncing);
+    }
+
+    private void sync() {
         failStop.check();
         try {
             log.sync();

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
 import dev.heartwood.engine.base.Span;
@@ -133,7 +134,11 @@ public final class TreeWalk {
         this.visitor = visitor;
     }
 
-    /** Walks the tree whose root is on {@code rootPages}; none of them is an empty tree. */
+    /**
+     * Walks the tree whose root is on {@code rootPages}; none of them is an empty tree.
+     *
+     * @throws InsufficientMemoryException when there is no buffer to read an image with, which is no damage
+     */
     public static void walk(TreeStorage storage, long[] rootPages, long rootGeneration, Visitor visitor) {
         TreeWalk walk = new TreeWalk(storage, visitor);
         if (rootPages.length > 0) {
@@ -153,6 +158,8 @@ public final class TreeWalk {
         TrunkNode node = null;
         try {
             node = NodeCodec.decode(pages.read(place.pages(), place.generation()), heightExpected, image);
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the node
         } catch (StoreException | MalformedImageException e) {
             visitor.damage(page, span, e.getMessage());
         }

@@ -12,7 +12,7 @@
  *   <li>Pages come from the device, through a cache of the walk's own ({@code StoreView}), whatever an open store has cached.
  *   <li>Of an open store the last checkpoint is read, whose pages its checkpointer keeps from being used again meanwhile.
  *   <li>Damage is listed, not thrown: what can still be read is checked. Below a node or index page that cannot be read nothing
- *       is known; its keys are named.
+ *       is known; its keys are named. A lack of memory is thrown, not listed: it says nothing of what could not be read.
  *   <li>What a crash may leave and the next open puts right is no damage: records of a torn tail, a superblock copy of the
  *       checkpoint before. A copy that is not whole is listed as damage, although the other suffices.
  *   <li>Memory does not depend on the size of the data: a cache and buffers of fixed size, and the descriptors of the tree.

@@ -16,7 +16,9 @@ import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 
 /** A store's file in memory with its cache, and what tests do with branches on it. */
@@ -34,6 +36,9 @@ final class BranchFixture implements AutoCloseable {
     final long scratch;
     private long nextId = 1;
 
+    /** Blocks of the pool, and their sizes. */
+    private final Map<Long, Long> taken = new HashMap<>();
+
     BranchFixture() {
         this(4 << 20);
     }
@@ -45,6 +50,18 @@ final class BranchFixture implements AutoCloseable {
         extents = new ExtentAllocator(device, 4L << 30, 1);
         storage = new BranchStorage(file, extents, pool, pool, STORE_ID, this::free);
         scratch = pool.allocate(SCRATCH_BYTES);
+    }
+
+    /** Takes all that the pool has left, until the end. */
+    void takeMemory() {
+        for (long bytes = pool.capacity(); bytes >= MemoryPool.BLOCK_BYTES_MIN; ) {
+            long block = pool.allocate(bytes);
+            if (block == 0) {
+                bytes /= 2;
+            } else {
+                taken.put(block, bytes);
+            }
+        }
     }
 
     private void free(int[] released) {
@@ -200,6 +217,7 @@ final class BranchFixture implements AutoCloseable {
 
     @Override
     public void close() {
+        taken.forEach(pool::free);
         file.close();
         cache.close();
         pool.free(scratch, SCRATCH_BYTES);

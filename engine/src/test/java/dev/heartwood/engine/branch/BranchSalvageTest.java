@@ -3,17 +3,11 @@ package dev.heartwood.engine.branch;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Entries;
-import dev.heartwood.engine.os.MemoryPool;
-import dev.heartwood.engine.page.PageType;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -23,12 +17,8 @@ class BranchSalvageTest {
 
     private final BranchFixture fixture = new BranchFixture(512 << 10);
 
-    /** Blocks of the pool, and their sizes. */
-    private final Map<Long, Long> taken = new HashMap<>();
-
     @AfterEach
     void close() {
-        taken.forEach(fixture.pool::free);
         fixture.close();
     }
 
@@ -53,18 +43,6 @@ class BranchSalvageTest {
         return branches;
     }
 
-    /** Takes all that the pool has left. */
-    private void takeMemory() {
-        for (long bytes = fixture.pool.capacity(); bytes >= MemoryPool.BLOCK_BYTES_MIN; ) {
-            long block = fixture.pool.allocate(bytes);
-            if (block == 0) {
-                bytes /= 2;
-            } else {
-                taken.put(block, bytes);
-            }
-        }
-    }
-
     /** Each kept the leaf that it stood on in memory, and when there was none left, sound branches were reported as lost. */
     @Test
     void moreBranchesThanThereAreFramesAreReadBesideEachOther() {
@@ -73,7 +51,7 @@ class BranchSalvageTest {
         branches.forEach(branch -> salvages.add(new BranchSalvage(branch, (gap, why) -> {
             throw new AssertionError(gap + " is lost: " + why);
         })));
-        takeMemory();
+        fixture.takeMemory();
         for (int i = 0; i < 3; i++) {
             for (int b = 0; b < BRANCHES; b++) {
                 BranchSalvage salvage = salvages.get(b);
@@ -132,25 +110,5 @@ class BranchSalvageTest {
 
     private static int number(byte[] key) {
         return Integer.parseInt(text(key).substring(3));
-    }
-
-    /** Who has no memory to read a leaf knows nothing of it. */
-    @Test
-    void wantOfMemoryIsNoDamage() {
-        List<Branch> branches = branches();
-        takeMemory();
-        List<Long> locked = new ArrayList<>();
-        assertThrows(InsufficientMemoryException.class, () -> {
-            for (Branch branch : branches) {
-                locked.add(fixture.file.lockShared(branch.devicePage(0), PageType.BRANCH_LEAF, branch.id()));
-            }
-        });
-        try (BranchSalvage salvage = new BranchSalvage(branches.getLast(), (gap, why) -> {
-            throw new AssertionError(gap + " is lost: " + why);
-        })) {
-            assertThrows(InsufficientMemoryException.class, salvage::next);
-        }
-        locked.forEach(fixture.file::unlockShared);
-        branches.forEach(Branch::release);
     }
 }

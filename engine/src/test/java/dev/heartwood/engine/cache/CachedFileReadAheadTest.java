@@ -9,6 +9,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.page.PageLayout;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What is read before it is asked for, and past the pages that are asked for often. */
@@ -35,6 +36,39 @@ class CachedFileReadAheadTest extends FormattedFileTest {
         device.failingRead.set(1);
         file.prefetch(128, 32, CacheFixture.TYPE, GENERATION);
         fixture.read(130, GENERATION);
+    }
+
+    /** Has the next operation of the device find the Java heap full. */
+    private void failOnce() {
+        AtomicBoolean armed = new AtomicBoolean(true);
+        device.during = () -> {
+            if (armed.getAndSet(false)) {
+                throw new OutOfMemoryError("for a test");
+            }
+        };
+    }
+
+    /** Its pages counted as being read for ever: nobody could read them, nor close the file. */
+    @Test
+    void aPrefetchThatFindsTheHeapFullLeavesItsPagesToOthers() {
+        file.prefetch(64, 32, CacheFixture.TYPE, GENERATION);
+        failOnce();
+        assertThrows(OutOfMemoryError.class, () -> fixture.read(70, GENERATION));
+        for (int page = 64; page < 96; page++) {
+            fixture.read(page, GENERATION);
+        }
+        file.prefetch(128, 32, CacheFixture.TYPE, GENERATION);
+        file.discard(128, 32);
+    }
+
+    /** What the fixture looks at afterwards: no frame is missing. */
+    @Test
+    void aFileThatIsClosedWithAFullHeapLeavesNothingBehind() {
+        for (int extent = 2; extent < 6; extent++) {
+            file.prefetch(extent * 32L, 8, CacheFixture.TYPE, GENERATION);
+        }
+        failOnce();
+        assertThrows(OutOfMemoryError.class, file::close);
     }
 
     @Test

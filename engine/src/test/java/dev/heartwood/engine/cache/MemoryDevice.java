@@ -282,7 +282,7 @@ public final class MemoryDevice implements BlockDevice {
                     transferRead(operation.position, operation.address, operation.length);
                 }
                 return operation.tag;
-            } catch (StoreException e) {
+            } catch (StoreException | Error e) {
                 failedTag = operation.tag;
                 throw e;
             } finally {
