@@ -8,7 +8,7 @@
  * <p>The rooms: {@code TableOpener} opens the directory of a store in the {@code SharedEnvironment} of its KafkaStreams instance.
  * {@code StateTable} is the open directory: data, offsets, position ({@code CommitState}) and the way back to the last commit
  * ({@code UndoLog}). {@code BulkRestore} fills an empty one, {@code SegmentMove} lays one out anew; a way back and a move go through a table
- * by {@code RangeRewrite}. {@code TableFilter} lets merges drop what has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
+ * by {@code RangeRewrite}, in batches, and write what is large one by one: the new before the old goes. {@code TableFilter} lets merges drop what has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
  *
  * <p>Invariants:
  *
