@@ -23,7 +23,8 @@
  *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
  *       away for good while a loss of power still takes later commits.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
- *       later commit that knows its offset. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
+ *       later commit that knows its offset. Until then exactly-once refuses it, and transactional stores under at-least-once keep writes as if
+ *       they were not. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.
