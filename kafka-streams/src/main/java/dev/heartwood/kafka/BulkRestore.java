@@ -30,9 +30,23 @@ final class BulkRestore {
     }
 
     void write(WriteBatch batch) {
-        store.write(batch, active ? Durability.NONE : Durability.BUFFERED);
-        sinceCommitBytes += batch.bytes();
-        sinceCheckpointBytes += batch.bytes();
+        store.write(batch, durability());
+        written(batch.bytes());
+    }
+
+    /** As the other, for a record that no batch has room for. */
+    void write(byte[] tableKey, byte[] value) {
+        store.put(tableKey, value, durability());
+        written((long) tableKey.length + value.length);
+    }
+
+    private Durability durability() {
+        return active ? Durability.NONE : Durability.BUFFERED;
+    }
+
+    private void written(long bytes) {
+        sinceCommitBytes += bytes;
+        sinceCheckpointBytes += bytes;
     }
 
     /** Commits by {@code record}, which writes the commit's record. */

@@ -9,7 +9,7 @@ enum CommitMode {
     KEEP,
     /** Exactly once: they are undone when the store is opened. */
     UNDO,
-    /** Exactly once with transactional stores: as {@link #UNDO}, and readers may ask for what is committed only. */
+    /** With transactional stores: as {@link #UNDO}, whatever the guarantee, and readers may ask for what is committed only. */
     TRANSACTIONAL;
 
     /** The key of Kafka Streams 4.4 that turns transactional stores on. */
@@ -19,9 +19,12 @@ enum CommitMode {
         if (Boolean.parseBoolean(String.valueOf(configs.get(TRANSACTIONAL_KEY)))) {
             return TRANSACTIONAL;
         }
-        return StreamsConfig.EXACTLY_ONCE_V2.equals(configs.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG))
-                ? UNDO
-                : KEEP;
+        return isExactlyOnce(configs) ? UNDO : KEEP;
+    }
+
+    /** Whether writes after the last commit must not be seen; Kafka Streams deletes what has no way back to it then. */
+    static boolean isExactlyOnce(Map<String, ?> configs) {
+        return StreamsConfig.EXACTLY_ONCE_V2.equals(configs.get(StreamsConfig.PROCESSING_GUARANTEE_CONFIG));
     }
 
     boolean undoes() {

@@ -3,8 +3,8 @@ package dev.heartwood.kafka;
 import dev.heartwood.WriteBatch;
 
 /**
- * Collects restored records and writes them in batches of a bounded size; a record that is larger has one of its own, for which there is
- * memory wherever there was for the record. Belongs to one thread.
+ * Collects restored records and writes them in batches of a bounded size; a record that is larger is written without one, for which there
+ * is memory wherever there was for the record. Belongs to one thread.
  */
 final class RestoreBatch implements AutoCloseable {
     private static final long WRITE_BYTES = 512 << 10;
@@ -19,10 +19,13 @@ final class RestoreBatch implements AutoCloseable {
 
     /** Sets the value of a table key; null removes it. */
     void put(byte[] tableKey, byte[] value) {
-        if (batch.bytes() + tableKey.length + (value == null ? 0 : value.length) > WRITE_BYTES) {
+        long bytes = tableKey.length + (value == null ? 0L : value.length);
+        if (batch.bytes() + bytes > WRITE_BYTES) {
             write();
         }
-        if (value == null) {
+        if (bytes > WRITE_BYTES) {
+            table.writeRestored(tableKey, value);
+        } else if (value == null) {
             batch.delete(tableKey);
         } else {
             batch.put(tableKey, value);

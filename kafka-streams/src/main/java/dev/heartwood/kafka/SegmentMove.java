@@ -1,7 +1,6 @@
 package dev.heartwood.kafka;
 
 import dev.heartwood.KeyValueStore;
-import dev.heartwood.WriteBatch;
 import java.util.Arrays;
 
 /**
@@ -10,7 +9,8 @@ import java.util.Arrays;
  *
  * <p>Belongs between a rollback and the first write: all data is of the last commit then, or of before, wherever it lies. A move that is cut
  * short goes on when the table is opened again, to whichever segments are wanted by then: an entry says by its time where it belongs, and what
- * lies there already stays. Meanwhile the table's shape says that its data lies in segments of more than one length.
+ * lies there already stays; a large entry may lie in both places, and is the same in both. Meanwhile the table's shape says that its data lies in
+ * segments of more than one length.
  */
 final class SegmentMove {
     private final KeyValueStore store;
@@ -30,11 +30,11 @@ final class SegmentMove {
         store.put(TableKeys.SHAPE, to.encoded());
     }
 
-    private void move(byte[] key, byte[] value, WriteBatch batch) {
+    private void move(byte[] key, byte[] value, RangeRewrite.Writes writes) {
         byte[] wanted = keys.tableKey(SegmentKeys.storeKey(key), to.segmentMillis());
         if (!Arrays.equals(key, wanted)) {
-            batch.put(wanted, value);
-            batch.delete(key);
+            writes.put(wanted, value);
+            writes.put(key, null);
         }
     }
 }

@@ -224,14 +224,27 @@ final class StateTable implements TableReader, AutoCloseable {
     /** Writes a batch of restored records. */
     synchronized void writeRestored(WriteBatch batch) {
         writing(() -> {
-            if (undo == null) {
-                markAhead();
-            } else {
-                undo.noteAdded();
-            }
+            noteRestored();
             bulk.write(batch);
             writtenBytes += batch.bytes();
         });
+    }
+
+    /** Writes a restored record that is larger than a batch may be. */
+    synchronized void writeRestored(byte[] tableKey, byte[] value) {
+        writing(() -> {
+            noteRestored();
+            bulk.write(tableKey, value);
+            writtenBytes += (long) tableKey.length + value.length;
+        });
+    }
+
+    private void noteRestored() {
+        if (undo == null) {
+            markAhead();
+        } else {
+            undo.noteAdded();
+        }
     }
 
     /** Makes everything written so far the data that {@code offsets} stand for, in one write. */

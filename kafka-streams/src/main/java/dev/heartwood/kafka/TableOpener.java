@@ -1,5 +1,6 @@
 package dev.heartwood.kafka;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
@@ -46,6 +47,7 @@ final class TableOpener {
      * @throws TaskCorruptedException when it holds writes that exactly-once processing must not see and there is no way back, unless the
      *     store is global
      * @throws ProcessorStateException when it cannot be opened
+     * @throws StreamsException when it is global and cannot be opened for a reason that restoring it does not cure
      */
     StateTable open() {
         HeartwoodStoreConfig config = HeartwoodStoreConfig.of(context.appConfigs());
@@ -53,7 +55,7 @@ final class TableOpener {
         try {
             Files.createDirectories(directory);
         } catch (IOException e) {
-            throw new ProcessorStateException("The directory " + directory + " cannot be made", e);
+            throw refused("The directory " + directory + " cannot be made", e);
         }
         SharedEnvironment shared = null;
         KeyValueStore store = null;
@@ -67,7 +69,7 @@ final class TableOpener {
             return open(store, shared);
         } catch (StoreException e) {
             giveUp(store, shared, e);
-            throw new ProcessorStateException("Store " + name + " cannot be opened in " + directory, e);
+            throw refused("Store " + name + " cannot be opened in " + directory, e);
         } catch (RuntimeException | Error e) {
             giveUp(store, shared, e);
             throw e;
@@ -99,8 +101,12 @@ final class TableOpener {
         CommitMode mode = CommitMode.of(context.appConfigs());
         boolean isAhead = store.contains(TableKeys.AHEAD);
         if (isAhead && mode.undoes()) {
-            throw corrupted(new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
-                    + " last commit, which exactly-once processing must not see"));
+            if (CommitMode.isExactlyOnce(context.appConfigs())) {
+                throw corrupted(new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
+                        + " last commit, which exactly-once processing must not see"));
+            }
+            LOG.info("Store {} was left with writes after its last commit, and is not transactional until it has been closed after another", name);
+            mode = CommitMode.KEEP;
         }
         rollBack(store, committed, isAhead ? TableShape.NOTHING_NEW : found.firstNew(committed));
         if (found.segmentMillis() != shape.segmentMillis()) {
@@ -119,8 +125,18 @@ final class TableOpener {
 
     /** What has Kafka Streams restore the store: it takes a corrupted task for that, but of global stores only this. */
     private StreamsException corrupted(ProcessorStateException cause) {
-        boolean isGlobal = context.taskId().partition() < 0;
-        return isGlobal ? cause : new TaskCorruptedException(Set.of(context.taskId()), cause);
+        return isGlobal() ? cause : new TaskCorruptedException(Set.of(context.taskId()), cause);
+    }
+
+    /** So what restoring does not cure is another exception there: under exactly-once Kafka Streams would delete all global stores for nothing. */
+    private StreamsException refused(String message, Exception cause) {
+        return isGlobal() && !(cause instanceof CorruptionException)
+                ? new StreamsException(message, cause)
+                : new ProcessorStateException(message, cause);
+    }
+
+    private boolean isGlobal() {
+        return context.taskId().partition() < 0;
     }
 
     private void rollBack(KeyValueStore store, CommitState committed, long firstNew) {

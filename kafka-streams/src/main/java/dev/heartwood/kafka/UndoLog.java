@@ -121,8 +121,8 @@ final class UndoLog {
     }
 
     /**
-     * Goes back to the commit of an epoch by its records. Each batch restores keys and removes their records together, so a rollback that
-     * is cut short goes on where it ended.
+     * Goes back to the commit of an epoch by its records. Each batch restores keys and removes their records together, and a large value is
+     * restored before its record is removed, so a rollback that is cut short goes on where it ended.
      *
      * @return how many keys were restored
      */
@@ -131,10 +131,10 @@ final class UndoLog {
         return RangeRewrite.ofEntries(store, records, UndoLog::undo).run() / 2;
     }
 
-    private static void undo(byte[] undoKey, byte[] before, WriteBatch batch) {
+    private static void undo(byte[] undoKey, byte[] before, RangeRewrite.Writes writes) {
         byte[] value = before[0] == WAS_PRESENT ? Arrays.copyOfRange(before, 1, before.length) : null;
-        write(batch, TableKeys.undone(undoKey), value);
-        batch.delete(undoKey);
+        writes.put(TableKeys.undone(undoKey), value);
+        writes.put(undoKey, null);
     }
 
     /**
@@ -148,7 +148,7 @@ final class UndoLog {
             return false;
         }
         store.discard(range);
-        RangeRewrite.ofKeys(store, range, (key, none, batch) -> batch.delete(key)).run();
+        RangeRewrite.ofKeys(store, range, (key, none, writes) -> writes.put(key, null)).run();
         // What was discarded must not be there again after a crash, for the next commit would make it its own.
         store.checkpoint();
         return true;
@@ -165,9 +165,9 @@ final class UndoLog {
         if (added == null || Arrays.compareUnsigned(added, TableKeys.undoPrefix(epoch)) < 0) {
             return false;
         }
-        RangeRewrite.Change removal = (key, none, batch) -> {
+        RangeRewrite.Change removal = (key, none, writes) -> {
             if (TableKind.VERSIONED.time(key) >= firstNew) {
-                batch.delete(key);
+                writes.put(key, null);
             }
         };
         return RangeRewrite.ofKeys(store, TableKeys.ALL_DATA, removal).run() > 0;

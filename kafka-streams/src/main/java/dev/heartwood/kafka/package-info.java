@@ -8,7 +8,7 @@
  * <p>The rooms: {@code TableOpener} opens the directory of a store in the {@code SharedEnvironment} of its KafkaStreams instance.
  * {@code StateTable} is the open directory: data, offsets, position ({@code CommitState}) and the way back to the last commit
  * ({@code UndoLog}). {@code BulkRestore} fills an empty one, {@code SegmentMove} lays one out anew; a way back and a move go through a table
- * by {@code RangeRewrite}. {@code TableFilter} lets merges drop what has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
+ * by {@code RangeRewrite}, in batches, and write what is large one by one: the new before the old goes. {@code TableFilter} lets merges drop what has expired. {@code TableStore} is what all kinds have in common; the kinds add their keys and their reads.
  *
  * <p>Invariants:
  *
@@ -23,7 +23,8 @@
  *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
  *       away for good while a loss of power still takes later commits.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
- *       later commit that knows its offset. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
+ *       later commit that knows its offset. Until then exactly-once refuses it, and transactional stores under at-least-once keep writes as if
+ *       they were not. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.

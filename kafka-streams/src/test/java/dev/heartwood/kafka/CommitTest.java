@@ -257,6 +257,35 @@ class CommitTest {
         assertEquals(0, SharedEnvironment.openCount(), "nothing stays open");
     }
 
+    /**
+     * Kafka Streams deletes nothing under at-least-once, and a store that was left so was refused at every start. Nor does it need a way back to
+     * the last commit there, so the store has none until an orderly end.
+     */
+    @Test
+    void transactionalStoresUnderAtLeastOnceTakeOverWhatWasLeftUncommitted() {
+        Map<String, String> transactional = Map.of(CommitMode.TRANSACTIONAL_KEY, "true");
+        atLeastOnce(store -> put(store, "k", "v"));
+        HeartwoodKeyValueStore store = open(transactional);
+        assertEquals("v", get(store, "k"));
+        assertNull(store.committedOffset(StoreContext.CHANGELOG));
+        put(store, "k", "v2");
+        store.close();
+        store = open(transactional);
+        assertEquals("v2", get(store, "k"));
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        store = open(transactional);
+        put(store, "k", "v3");
+        store.close();
+        store = open(transactional);
+        assertEquals("v2", get(store, "k"), "there is a way back again");
+        store.close();
+        Map<String, String> exactlyOnceToo = new HashMap<>(EXACTLY_ONCE);
+        exactlyOnceToo.putAll(transactional);
+        atLeastOnce(left -> put(left, "k", "v4"));
+        assertThrows(TaskCorruptedException.class, () -> open(exactlyOnceToo));
+    }
+
     /** One life under at-least-once. */
     private void atLeastOnce(Consumer<HeartwoodKeyValueStore> life) {
         HeartwoodKeyValueStore store = open(Map.of());

@@ -4,11 +4,17 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.heartwood.Heartwood;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.TestDirectory;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsConfig;
@@ -16,7 +22,7 @@ import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Records nearly as large as a write may be: what was written alone is restored, overwritten and gone back to as well. */
+/** Records as large as a write may be, and nearly: what was written alone is restored, overwritten, moved and gone back to as well. */
 class LargeRecordsTest {
     private static final String MEMORY = "16m";
     private static final int LARGE_BYTES = 900 << 10;
@@ -108,6 +114,134 @@ class LargeRecordsTest {
         assertArrayEquals(value(1, LARGE_BYTES), store.get(key("large")));
         assertEquals(1L, store.committedOffset(StoreContext.CHANGELOG));
         store.close();
+    }
+
+    /** The longest value that a store takes; it has taken it then. */
+    private static int longestTaken(IntConsumer putting) {
+        int taken = LARGE_BYTES;
+        int refused = 16 << 20;
+        while (refused - taken > 1) {
+            int bytes = taken + (refused - taken) / 2;
+            try {
+                putting.accept(bytes);
+                taken = bytes;
+            } catch (ProcessorStateException e) {
+                refused = bytes;
+            }
+        }
+        putting.accept(taken);
+        return taken;
+    }
+
+    private int longestTakenByATable() {
+        try (TestDirectory other = new TestDirectory("longest")) {
+            StoreContext context = new StoreContext(other.path(), Map.of(HeartwoodStoreConfig.MEMORY_MAX_BYTES, MEMORY));
+            HeartwoodKeyValueStore store = open(context);
+            int longest = longestTaken(bytes -> store.put(key("large"), value(bytes, bytes)));
+            store.close();
+            return longest;
+        }
+    }
+
+    /** A batch of it alone was refused, so that the store could never be restored. */
+    @Test
+    void theLargestRecordThereIsIsRestored() {
+        int longest = longestTakenByATable();
+        StoreContext context = context(StreamsConfig.EXACTLY_ONCE_V2);
+        HeartwoodKeyValueStore store = open(context);
+        putSmall(store, 0);
+        context.streams()
+                .restore("s", List.of(
+                        KeyValue.pair("k0".getBytes(), value(-1, 1000)),
+                        KeyValue.pair("large".getBytes(), value(1, longest)),
+                        KeyValue.pair("k0".getBytes(), value(0, 1000))));
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        store = openExactlyOnce();
+        assertSmall(store, 0);
+        assertArrayEquals(value(1, longest), store.get(key("large")));
+        store.close();
+    }
+
+    /** A batch that restored it and removed its record of the way back was refused, so that the store could not be opened any more. */
+    @Test
+    void theLargestRecordThatCanBeOverwrittenIsGoneBackTo() {
+        int longest = longestTakenByATable() - TableKeys.UNDO_PREFIX_BYTES - 1;
+        HeartwoodKeyValueStore store = openExactlyOnce();
+        putSmall(store, 0);
+        store.put(key("large"), value(1, longest));
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        putSmall(store, 1_000);
+        store.put(key("large"), value(2, longest));
+        store.close();
+        store = openExactlyOnce();
+        assertSmall(store, 0);
+        assertArrayEquals(value(1, longest), store.get(key("large")));
+        store.close();
+    }
+
+    /** Killed before the small ones are gone back to, before the large one is, and before its record of the way back is removed. */
+    @Test
+    void goingBackToALargeRecordThatWasCutShortGoesOn() {
+        HeartwoodKeyValueStore store = openExactlyOnce();
+        putSmall(store, 0);
+        store.put(key("large"), value(1, LARGE_BYTES));
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        putSmall(store, 1_000);
+        store.put(key("large"), value(2, LARGE_BYTES));
+        store.close();
+        for (int writes : new int[] {0, 1, 1}) {
+            cutShort(TableKind.KEY_VALUE, "s", raw -> UndoLog.rollBack(CutShort.after(writes, raw), 1));
+        }
+        store = openExactlyOnce();
+        assertSmall(store, 0);
+        assertArrayEquals(value(1, LARGE_BYTES), store.get(key("large")));
+        store.close();
+    }
+
+    private void cutShort(TableKind kind, String name, Consumer<KeyValueStore> work) {
+        StoreOptions options = StoreOptions.builder().groupSuffixBytes(kind.groupSuffixBytes()).build();
+        try (KeyValueStore raw = Heartwood.open(TableOpener.directory(directory.path().toFile(), name), options)) {
+            assertThrows(CutShort.End.class, () -> work.accept(raw));
+        }
+    }
+
+    private HeartwoodWindowStore openWindows(int retentionMinutes) {
+        return (HeartwoodWindowStore) context(StreamsConfig.AT_LEAST_ONCE)
+                .open(HeartwoodStores.persistentWindowStore("w", Duration.ofMinutes(retentionMinutes), Duration.ofMinutes(1), false)
+                        .get());
+    }
+
+    /** A batch that put it in its new place and removed it from the old one was refused. */
+    @Test
+    void theLargestRecordThereIsIsMoved() {
+        HeartwoodWindowStore windows = openWindows(40);
+        long at = Duration.ofMinutes(1_000).toMillis();
+        int longest = longestTaken(bytes -> windows.put(key("large"), value(bytes, bytes), at));
+        windows.put(key("small"), value(1, 100), at);
+        windows.close();
+        HeartwoodWindowStore moved = openWindows(200);
+        assertArrayEquals(value(longest, longest), moved.fetch(key("large"), at));
+        assertArrayEquals(value(1, 100), moved.fetch(key("small"), at));
+        assertEquals(2, Counted.entries(moved.all()));
+        moved.close();
+    }
+
+    /** It lies where it was and where it goes, and no more once the move has gone on. */
+    @Test
+    void aMoveOfALargeRecordThatWasCutShortGoesOn() {
+        HeartwoodWindowStore windows = openWindows(40);
+        long at = Duration.ofMinutes(1_000).toMillis();
+        windows.put(key("large"), value(1, LARGE_BYTES), at);
+        windows.close();
+        TableShape to = new TableShape(TableKind.WINDOW, ValueFormat.PLAIN, 1);
+        cutShort(TableKind.WINDOW, "w", raw -> new SegmentMove(CutShort.after(2, raw), to).run());
+        for (int opening = 0; opening < 2; opening++) {
+            HeartwoodWindowStore moved = openWindows(200);
+            assertArrayEquals(value(1, LARGE_BYTES), moved.fetch(key("large"), at));
+            assertEquals(1, Counted.entries(moved.all()));
+            moved.close();
+        }
     }
 
     /** What is more than a process can address is refused as a store's failure is, and nothing stays open. */

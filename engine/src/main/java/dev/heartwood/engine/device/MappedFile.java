@@ -17,7 +17,10 @@ public interface MappedFile extends AutoCloseable {
     /** The length in bytes, a multiple of 4096. */
     long length();
 
-    /** What may be touched ends here: the length, for a file that was opened as a whole. Read by whoever slides. */
+    /**
+     * What may be touched ends here: the length for a file that was opened as a whole, and for one that was opened to be read the first page
+     * that the device does not give. Read by whoever slides.
+     */
     long windowEnd();
 
     /**

@@ -15,7 +15,7 @@ final class MappedSegment implements MappedFile {
     /*
      * A store into a mapped page that has no block on a full device, or a load from one that cannot be read, would be
      * a SIGBUS. So blocks are allocated and pages are populated before anyone gets the address: the kernel then
-     * answers with an error.
+     * answers with an error. A file that is there to be read is populated up to the first page that cannot be.
      */
     private static final int PAGE_BYTES = 4096;
 
@@ -49,8 +49,7 @@ final class MappedSegment implements MappedFile {
         int descriptor = directory.open(name, PathCalls.O_RDWR | PathCalls.O_CREAT);
         try {
             resize(descriptor, length, directory.pathOf(name));
-            return map(
-                    descriptor, length, window, FileAccess.WRITE, NativeMemory.MADV_POPULATE_WRITE, directory.pathOf(name));
+            return mapWindow(descriptor, length, window, directory.pathOf(name));
         } catch (Throwable e) {
             if (!existed) {
                 directory.delete(name);
@@ -67,9 +66,7 @@ final class MappedSegment implements MappedFile {
         int descriptor = directory.open(name, access.openFlag);
         try {
             long length = lengthOf(descriptor, path);
-            return length == 0
-                    ? new MappedSegment(path, 0, 0, 0)
-                    : map(descriptor, length, length, access, NativeMemory.MADV_POPULATE_READ, path);
+            return length == 0 ? new MappedSegment(path, 0, 0, 0) : mapReadable(descriptor, length, access, path);
         } finally {
             FileCalls.close(descriptor);
         }
@@ -115,9 +112,8 @@ final class MappedSegment implements MappedFile {
         }
     }
 
-    private static MappedSegment map(
-            int descriptor, long length, long window, FileAccess access, int populate, String path) {
-        long address = map(descriptor, length, access, path);
+    private static MappedSegment mapWindow(int descriptor, long length, long window, String path) {
+        long address = map(descriptor, length, FileAccess.WRITE, path);
         try {
             MemoryRegions.add(address, window);
         } catch (Throwable e) {
@@ -125,13 +121,52 @@ final class MappedSegment implements MappedFile {
             throw e;
         }
         try {
-            populate(address, window, populate, path);
+            populate(address, window, path);
             return new MappedSegment(path, address, length, window);
         } catch (Throwable e) {
             MemoryRegions.remove(address);
             NativeMemory.unmap(address, length);
             throw e;
         }
+    }
+
+    private static MappedSegment mapReadable(int descriptor, long length, FileAccess access, String path) {
+        long address = map(descriptor, length, access, path);
+        try {
+            MappedSegment file = new MappedSegment(path, address, length, populateReadable(address, length, path));
+            MemoryRegions.add(address, file.windowEnd);
+            return file;
+        } catch (Throwable e) {
+            NativeMemory.unmap(address, length);
+            throw e;
+        }
+    }
+
+    /** Brings what can be read into memory, up to the first page that the device does not give, and returns where that begins. */
+    static long populateReadable(long address, long length, String path) {
+        long readable = 0;
+        long step = length;
+        while (readable < length) {
+            int result = advise(address + readable, step, NativeMemory.MADV_POPULATE_READ);
+            if (result == 0 || result == -Errno.EINVAL) {
+                readable += step;
+            } else if (result == -Errno.EFAULT && step > PAGE_BYTES) {
+                step = PAGE_BYTES;
+            } else if (result == -Errno.EFAULT && readable > 0) {
+                return readable;
+            } else {
+                throw Failures.ofRead(result == -Errno.EFAULT ? -Errno.EIO : result, "madvise (populate)", path, readable);
+            }
+        }
+        return readable;
+    }
+
+    private static int advise(long address, long length, int advice) {
+        int result;
+        do {
+            result = NativeMemory.advise(address, length, advice);
+        } while (Failures.transientError(result));
+        return result;
     }
 
     private static long map(int descriptor, long length, FileAccess access, String path) {
@@ -142,15 +177,10 @@ final class MappedSegment implements MappedFile {
         return address;
     }
 
-    private static void populate(long address, long length, int advice, String path) {
-        int result;
-        do {
-            result = NativeMemory.advise(address, length, advice);
-        } while (Failures.transientError(result));
+    private static void populate(long address, long length, String path) {
+        int result = advise(address, length, NativeMemory.MADV_POPULATE_WRITE);
         if (result == -Errno.EINVAL) {
-            if (advice == NativeMemory.MADV_POPULATE_WRITE) {
-                touch(address, length);
-            }
+            touch(address, length);
         } else if (result < 0) {
             // EFAULT stands for what would have been a SIGBUS: the device failed.
             throw Failures.of(result == -Errno.EFAULT ? -Errno.EIO : result, "madvise (populate)", path, -1);
@@ -197,7 +227,7 @@ final class MappedSegment implements MappedFile {
         }
         MemoryRegions.move(address + windowBegin, address + windowBegin, end - windowBegin);
         try {
-            populate(address + windowEnd, end - windowEnd, NativeMemory.MADV_POPULATE_WRITE, name);
+            populate(address + windowEnd, end - windowEnd, name);
         } catch (Throwable e) {
             MemoryRegions.move(address + windowBegin, address + windowBegin, windowEnd - windowBegin);
             throw e;

@@ -56,7 +56,12 @@ public interface Storage extends AutoCloseable {
      */
     MappedFile openMapped(String name, long length, long window);
 
-    /** Maps an existing file as it is, to read a log back; a file shorter than its header is the caller's to judge. */
+    /**
+     * Maps an existing file as it is, to read a log back; a file shorter than its header is the caller's to judge, and so is one whose {@link
+     * MappedFile#windowEnd} is less than its length, which can be read up to there.
+     *
+     * @throws dev.heartwood.ReadFailedException when not even its beginning can be read
+     */
     MappedFile openMappedExisting(String name);
 
     /** Opens an existing file to be synced: mapped as it is, but at rest, see {@link MappedFile#rest}; nothing of it is read. */

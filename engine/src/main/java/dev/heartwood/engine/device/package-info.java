@@ -16,7 +16,8 @@
  *       file; a mapped file holds none. Rings hold one each while they are used or idle, and none once the last
  *       storage is closed.
  *   <li>A mapped file has its blocks allocated before its address is known, and its pages populated before they are in its window, so
- *       that an access does not meet a full device, nor, short of later damage to the device, an unreadable block.
+ *       that an access does not meet a full device, nor, short of later damage to the device, an unreadable block. A file that is mapped
+ *       to be read has a window up to the first page that cannot be.
  *   <li>A small file is written beside its place, synced, renamed into place, and the directory is synced.
  *   <li>The lock file and the data file are both locked, by open file description: another name of either is the same
  *       lock. Who only reads ({@code FileAccess.READ}) shares the lock on the data file with others who do, and on a read-only file

@@ -12,6 +12,10 @@ final class LaneReader implements AutoCloseable {
     /*
      * Where a segment is followed by another, the other says where this one's records end; the records must reach exactly to
      * there. The last segment ends with its first invalid record. Segment numbers must have no hole.
+     *
+     * A page that cannot be read is nobody's loss behind the records: in a file that was used before nobody may have looked at it. Where
+     * another segment says where they end, that is known. In the last one it is where the place behind the last record can be read and no
+     * record was begun there; a record that lies on such a page, or may, is missed.
      */
     private final Storage storage;
     private final List<LogScan.Segment> segments;
@@ -54,13 +58,28 @@ final class LaneReader implements AutoCloseable {
             offset = next;
         }
         long address = mapped.address() + offset;
-        long available = Math.min(mapped.length(), followingPreviousEnd()) - offset;
-        if (!LogRecord.isPlausible(address, available) || !LogRecord.isIntact(address, seed)) {
+        if (!isRecord(address, Math.min(mapped.length(), followingPreviousEnd()) - offset)) {
             return end();
         }
         take(address);
         next = offset + LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
         return true;
+    }
+
+    /** Whether there is a valid record here, of {@code available} bytes at most. */
+    private boolean isRecord(long address, long available) {
+        long readable = mapped.windowEnd() - offset;
+        if (readable < Math.min(available, LogLayout.RECORD_PAYLOAD)) {
+            throw LogScan.unread(mapped);
+        }
+        if (!LogRecord.isPlausible(address, available)) {
+            return false;
+        }
+        boolean isIntact = LogRecord.length(address) <= readable && LogRecord.isIntact(address, seed);
+        if (!isIntact && readable < available && LogRecord.lsn(address) > lsn) {
+            throw LogScan.unread(mapped);
+        }
+        return isIntact;
     }
 
     private void take(long address) {

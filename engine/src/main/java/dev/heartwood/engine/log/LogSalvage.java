@@ -153,15 +153,30 @@ public final class LogSalvage {
                         return true;
                     }
                 } else {
+                    tellUnread();
                     close();
                 }
             }
             return false;
         }
 
+        /** Tells what of the segment could not be read, unless the next one says that no record lay there. */
+        private void tellUnread() {
+            long end = mapped.length();
+            if (current + 1 < segments.size()) {
+                SegmentHeader following = segments.get(current + 1).header();
+                boolean isNext = following.index() == segments.get(current).header().index() + 1;
+                end = isNext ? following.previousEnd() : end;
+            }
+            if (mapped.windowEnd() < end) {
+                lost.accept("log: " + LogScan.unread(mapped).getMessage());
+            }
+        }
+
         private boolean findInSegment() {
-            for (at = next; at + LogLayout.RECORD_PAYLOAD <= mapped.length(); at += LogLayout.RECORD_ALIGNMENT) {
-                if (LogRecord.isPlausible(address(), mapped.length() - at)
+            long end = mapped.windowEnd();
+            for (at = next; at + LogLayout.RECORD_PAYLOAD <= end; at += LogLayout.RECORD_ALIGNMENT) {
+                if (LogRecord.isPlausible(address(), end - at)
                         && LogRecord.lsn(address()) > lsn
                         && LogRecord.isIntact(address(), seed)) {
                     if (at > next) {

@@ -1,8 +1,11 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
+import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.page.PageLayout;
@@ -222,6 +225,11 @@ final class LogScan {
     /** An LSN above every one that a record in these files has. */
     long lsnBeyondAll() {
         return lastFirstLsn + segmentBytes / LogLayout.RECORD_PAYLOAD + 1;
+    }
+
+    /** For a file that would be needed beyond what the device gives of it. */
+    static ReadFailedException unread(MappedFile file) {
+        return new ReadFailedException(Errno.EIO, Errno.name(Errno.EIO), "madvise (populate)", file.name(), file.windowEnd());
     }
 
     static CorruptionException damaged(String file, long offset, String expected, String found) {

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
@@ -152,12 +153,29 @@ final class SegmentPool {
                 if (!(e instanceof StoreIoException failure && foundUnreadable(used, failure))) {
                     throw e;
                 }
+                deleteUnreadable(used);
             }
         }
         return null;
     }
 
-    /** Whether that is why a mapping failed; then the file is not used again, and deleted when files are. */
+    /** At once: recovery could not read in its header that it holds nothing. */
+    private void deleteUnreadable(LogScan.Spare place) {
+        try {
+            storage.delete(place.file());
+        } catch (StoreException e) {
+            // It stays here, and nobody maps it: whoever wants files deleted next is told if it still cannot be.
+            return;
+        }
+        synchronized (this) {
+            directoryChanged = true;
+            if (idle.remove(place)) {
+                unreadable.remove(place.number());
+            }
+        }
+    }
+
+    /** Whether that is why a mapping failed; then the file is not used again, and deleted when files are at the latest. */
     synchronized boolean foundUnreadable(LogScan.Spare place, StoreIoException failure) {
         boolean isUnreadable = failure.errno() == Errno.EIO;
         if (isUnreadable) {
@@ -269,7 +287,7 @@ final class SegmentPool {
         keepOrDelete(all, wanted);
     }
 
-    /** Makes new files survive the loss of power. */
+    /** Makes new files, and that those which cannot be read are gone, survive the loss of power. */
     void syncDirectory() {
         // Who finds nothing to do must not return before whoever has begun to.
         directorySync.lock();

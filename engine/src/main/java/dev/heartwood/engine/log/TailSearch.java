@@ -7,7 +7,7 @@ final class TailSearch {
     /*
      * Every aligned offset is a candidate. Length, kind and LSN rule out nearly all of them, among them every record of an
      * earlier use of the file, whose LSN is lower. The checksums of the rest may cover CHECKED_TIMES the segment's length; a
-     * file that needs more was made to.
+     * file that needs more was made to. What cannot be read says nothing.
      */
     private static final long CHECKED_TIMES = 64;
 
@@ -21,7 +21,7 @@ final class TailSearch {
     }
 
     void search(String name, MappedFile mapped, int seed, long from) {
-        long length = mapped.length();
+        long length = mapped.windowEnd();
         long checkedMax = length * CHECKED_TIMES;
         long at = from;
         while (at + LogLayout.RECORD_PAYLOAD <= length) {

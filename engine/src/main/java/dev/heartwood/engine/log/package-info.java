@@ -52,7 +52,8 @@
  *   <li>A header page is published by its first 8 bytes; they are zero while it is being written. It is there twice.
  *   <li>A file is used again only when a durable checkpoint holds what was in it, and at its own length.
  *       One with a page that the device no longer gives is passed over and deleted, and a lane whose file turns out to have one
- *       goes on in another: what was there is not wanted, but the system reads it before it is written.
+ *       goes on in another: what was there is not wanted, but the system reads it before it is written. Recovery reads around such a page
+ *       behind a lane's records, whether the lane had met it or not.
  *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
  *       a checkpoint. So a missing LSN that anything calls durable is damage.
  *   <li>What a sync calls durable it has synced through a mapping that was there before the first store, or before recovery read it. A sync
@@ -65,6 +66,9 @@
  * </ol>
  *
  * <h2>Where a log ends</h2>
+ *
+ * <p>A page that the device no longer gives is behind the records if the next segment says that they end before it, or if the place behind the
+ * last of them can be read and holds no beginning of another. Else records may have been there, and the log is refused as one that cannot be read.
  *
  * <p>After the death of the process every store into a mapping is kept. Only appends under way can be missing, one a lane, at
  * the lane's end: each lane is replayed to its own torn tail. A broken record with a valid one behind it is damage.

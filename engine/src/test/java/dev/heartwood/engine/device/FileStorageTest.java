@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.heartwood.ClosedException;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.os.Memory;
@@ -244,6 +245,25 @@ class FileStorageTest {
         try (MappedFile file = storage.openAtRest("empty")) {
             file.sync(0, 0);
             file.rest();
+        }
+    }
+
+    /** A page of a mapping that lies behind the end of its file is refused as one is that the device does not give. */
+    @Test
+    void whatCannotBeReadOfAMappedFileIsFound() throws IOException {
+        storage.lock();
+        Path path = storage.directory().resolve("log");
+        for (int pages : new int[] {8, 3, 1}) {
+            try (MappedFile file = storage.openMapped("log", 8 * 4096)) {
+                new ProcessBuilder("truncate", "-s", Integer.toString(4096 * pages), path.toString()).start().onExit().join();
+                assertEquals(4096L * pages, MappedSegment.populateReadable(file.address(), file.length(), "log"));
+            }
+        }
+        try (MappedFile file = storage.openMapped("log", 8 * 4096)) {
+            new ProcessBuilder("truncate", "-s", "0", path.toString()).start().onExit().join();
+            ReadFailedException e = assertThrows(
+                    ReadFailedException.class, () -> MappedSegment.populateReadable(file.address(), file.length(), "log"));
+            assertEquals("EIO", e.errnoName());
         }
     }
 

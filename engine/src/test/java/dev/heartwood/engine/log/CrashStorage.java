@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.BlockDevice;
@@ -76,7 +77,7 @@ final class CrashStorage implements Storage {
 
     int addressesBeforeFailure;
 
-    /** From where on a file that was there cannot be read; and by whom that was met, a name each time. */
+    /** From where on a file that was there cannot be read; and by whom that was met when it was to be written, a name each time. */
     final Map<String, Long> unreadableFrom = new HashMap<>();
 
     final List<String> unreadableMet = new ArrayList<>();
@@ -99,12 +100,13 @@ final class CrashStorage implements Storage {
         this.bootId = bootId;
     }
 
-    /** What another process finds after this one died. */
+    /** What another process finds after this one died. What cannot be read it does not get: there are zeroes in that place. */
     synchronized CrashStorage kill() {
         CrashStorage after = new CrashStorage(bootId);
+        after.unreadableFrom.putAll(unreadableFrom);
         for (File file : files.values()) {
             File copy = after.add(file.name, file.durable.length);
-            Memory.copyFrom(file.bytes(), 0, copy.address, file.durable.length);
+            Memory.copyFrom(file.bytes(), 0, copy.address, (int) readableBytes(file));
             System.arraycopy(file.durable, 0, copy.durable, 0, file.durable.length);
             copy.isEntryDurable = file.isEntryDurable;
         }
@@ -203,7 +205,11 @@ final class CrashStorage implements Storage {
     @Override
     public synchronized byte[] readFile(String name, int lengthMax) {
         File file = files.get(name);
-        return Memory.bytes(file.address, Math.min(lengthMax, file.durable.length));
+        int length = Math.min(lengthMax, file.durable.length);
+        if (readableBytes(file) < length) {
+            throw new ReadFailedException(5, "EIO", "pread", name, 0);
+        }
+        return Memory.bytes(file.address, length);
     }
 
     @Override
@@ -238,6 +244,10 @@ final class CrashStorage implements Storage {
         return new Mapping(file, window);
     }
 
+    private long readableBytes(File file) {
+        return Math.min(unreadableFrom.getOrDefault(file.name, Long.MAX_VALUE), file.durable.length);
+    }
+
     /** What is mapped for writing has to be read first where it was in use before. */
     private void checkReadable(String name, long end) {
         if (unreadableFrom.getOrDefault(name, Long.MAX_VALUE) < end) {
@@ -252,12 +262,15 @@ final class CrashStorage implements Storage {
             throw openingRefusal;
         }
         File file = files.get(name);
-        return new Mapping(file, file.durable.length);
+        return new Mapping(file, readableBytes(file));
     }
 
     @Override
     public synchronized MappedFile openAtRest(String name) {
-        MappedFile file = openMappedExisting(name);
+        if (openingRefusal != null) {
+            throw openingRefusal;
+        }
+        MappedFile file = new Mapping(files.get(name), 0);
         file.rest();
         return file;
     }

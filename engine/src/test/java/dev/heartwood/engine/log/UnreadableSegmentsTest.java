@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.log.LogTester.Operation;
 import java.util.ArrayList;
@@ -51,9 +52,9 @@ class UnreadableSegmentsTest {
     /** Has all but the newest generation's files wait to be used again, and those whose names are chosen be unreadable from there on. */
     private void spoilWhatWaits(long from, Predicate<String> chosen) {
         letGoOfAll();
-        for (String file : storage.files.keySet()) {
-            if (SegmentName.number(file) >= 0 && chosen.test(file)) {
-                storage.unreadableFrom.put(file, from);
+        for (CrashStorage.File file : storage.files.values()) {
+            if (SegmentName.number(file.name) >= 0 && file.open.isEmpty() && chosen.test(file.name)) {
+                storage.unreadableFrom.put(file.name, from);
             }
         }
         assertTrue(storage.unreadableFrom.size() > 2, storage.unreadableFrom.size() + " files");
@@ -67,12 +68,39 @@ class UnreadableSegmentsTest {
 
     private void assertReplayed(List<Operation> expected) {
         CrashStorage killed = storage.kill();
+        assertEquals(expected, replay(killed));
+        killed.discard();
+    }
+
+    private List<Operation> replay(CrashStorage killed) {
         try (LogTester sink = new LogTester();
                 WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 1, OPTIONS, generation - 1)) {
             recovered.replay(sink);
-            assertEquals(expected, sink.replayed);
+            return sink.replayed;
         }
-        killed.discard();
+    }
+
+    private Salvaged salvage(CrashStorage killed) {
+        List<String> lost = new ArrayList<>();
+        try (LogTester sink = new LogTester()) {
+            LogSalvage.run(killed, STORE_ID, generation - 1, sink, lost::add);
+            return new Salvaged(sequences(sink.replayed), lost);
+        }
+    }
+
+    private record Salvaged(List<Long> sequences, List<String> lost) {}
+
+    private static List<Long> sequences(List<Operation> operations) {
+        return operations.stream().map(Operation::sequence).toList();
+    }
+
+    /** The files of the newest generation, in the order of its lane. */
+    private List<String> filesInUse() {
+        LogScan scan = new LogScan(storage, STORE_ID, generation - 1);
+        scan.run();
+        return scan.generations().getFirst().lanes().iterator().next().stream()
+                .map(LogScan.Segment::file)
+                .toList();
     }
 
     private void assertMetOnceEach() {
@@ -87,10 +115,23 @@ class UnreadableSegmentsTest {
         assertReplayed(fill());
         assertTrue(storage.unreadableMet.size() > 2, "met " + storage.unreadableMet);
         assertMetOnceEach();
+        assertEquals(spoilt - storage.unreadableMet.size(), storage.unreadableFrom.size());
+    }
+
+    @Test
+    void aFileThatCanNeitherBeReadNorDeletedIsDeletedLater() {
+        fill();
+        spoilWhatWaits(0, file -> true);
+        int spoilt = storage.unreadableFrom.size();
+        storage.deletionRefusal = new StoreIoException(5, "EIO", "unlink", "a segment", -1);
+        fill();
+        assertTrue(storage.unreadableMet.size() > 2, "met " + storage.unreadableMet);
+        assertMetOnceEach();
+        assertEquals(spoilt, storage.unreadableFrom.size());
+        assertThrows(StoreIoException.class, log::returnFreeSpace);
+        storage.deletionRefusal = null;
         log.returnFreeSpace();
-        assertTrue(
-                storage.unreadableFrom.size() <= spoilt - storage.unreadableMet.size(),
-                storage.unreadableFrom.size() + " are left of " + spoilt + ", met " + storage.unreadableMet);
+        assertEquals(spoilt - storage.unreadableMet.size(), storage.unreadableFrom.size());
     }
 
     @Test
@@ -145,5 +186,80 @@ class UnreadableSegmentsTest {
         List<String> files = storage.list();
         assertReplayed(fill());
         assertEquals(files, storage.list());
+    }
+
+    /** Nobody has met it yet: the lane ends before. */
+    @Test
+    void whatCannotBeReadBehindTheLastRecordIsNotMissed() {
+        fill();
+        log.limitMemory(() -> 0);
+        spoilWhatWaits(48 << 10, file -> true);
+        log.rotate(++generation);
+        List<Operation> all = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            all.add(append(1000));
+        }
+        assertEquals(1, filesInUse().size());
+        assertTrue(storage.unreadableFrom.containsKey(filesInUse().getFirst()));
+        assertEquals(List.of(), storage.unreadableMet);
+        assertReplayed(all);
+    }
+
+    /** As the device has it after the kill, from each page of the lane's last file on: no record is missed without a word. */
+    @Test
+    void recordsThatCannotBeReadAreNotTakenForTheEnd() {
+        fill();
+        letGoOfAll();
+        log.rotate(++generation);
+        List<Operation> all = new ArrayList<>();
+        for (int i = 0; i < 90; i++) {
+            all.add(append(1000));
+        }
+        List<String> inUse = filesInUse();
+        int opened = 0;
+        int refused = 0;
+        for (long from = LogLayout.HEADER_BYTES; from < OPTIONS.segmentBytesMax(); from += 4096) {
+            CrashStorage killed = spoiltAfterKill(inUse.getLast(), from);
+            try {
+                assertEquals(all, replay(killed));
+                opened++;
+            } catch (ReadFailedException e) {
+                assertEquals(0, opened, "unreadable from " + from);
+                assertEquals(from, e.offset());
+                refused++;
+                Salvaged salvaged = salvage(killed);
+                assertTrue(salvaged.sequences.size() < all.size());
+                assertEquals(sequences(all.subList(0, salvaged.sequences.size())), salvaged.sequences);
+                assertTrue(salvaged.lost.getLast().contains("at offset " + from), "lost " + salvaged.lost);
+            }
+            assertEquals(0, killed.openMappings);
+            killed.discard();
+        }
+        assertTrue(opened > 2 && refused > 2, opened + " opened, " + refused + " refused");
+    }
+
+    private CrashStorage spoiltAfterKill(String file, long from) {
+        storage.unreadableFrom.put(file, from);
+        CrashStorage killed = storage.kill();
+        storage.unreadableFrom.remove(file);
+        return killed;
+    }
+
+    /** The file that follows says how far the records go. */
+    @Test
+    void recordsBeforeOthersThatCannotBeReadAreMissed() {
+        log.limitMemory(() -> 0);
+        List<Operation> all = fill();
+        List<String> inUse = filesInUse();
+        assertTrue(inUse.size() > 2, "in use " + inUse);
+        CrashStorage killed = spoiltAfterKill(inUse.get(1), 32 << 10);
+        assertThrows(ReadFailedException.class, () -> replay(killed));
+        Salvaged salvaged = salvage(killed);
+        assertEquals(all.getFirst().sequence(), salvaged.sequences.getFirst());
+        assertEquals(all.getLast().sequence(), salvaged.sequences.getLast());
+        int missed = all.size() - salvaged.sequences.size();
+        assertTrue(missed > 20 && missed < 40, missed + " missed");
+        assertTrue(salvaged.lost.getLast().contains("at offset 32768"), "lost " + salvaged.lost);
+        killed.discard();
     }
 }
