@@ -77,6 +77,11 @@ public final class SteppedEnvironment implements AutoCloseable {
         }
     }
 
+    /** Whether nothing waits for the background. */
+    public boolean isFinished() {
+        return workers.queued() == 0;
+    }
+
     /** Lets so much time pass that what was to be done later is done, with everything that follows. */
     public void passTime() {
         workers.passTime();

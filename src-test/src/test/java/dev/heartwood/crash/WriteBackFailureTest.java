@@ -1,6 +1,7 @@
 package dev.heartwood.crash;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,7 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.PreviousFailureException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
@@ -24,6 +26,7 @@ class WriteBackFailureTest {
     private static final int PUTS_MAX = 20_000;
     private static final byte[] VALUE = new byte[1000];
     private static final int NTH_MAX = 200;
+    private static final int STEPS_MAX = 1000;
 
     private static final StoreOptions OPTIONS = StoreOptions.builder()
             .memory(ByteSize.mib(16))
@@ -61,6 +64,26 @@ class WriteBackFailureTest {
         assertThrows(PreviousFailureException.class, store::sync);
         assertThrows(PreviousFailureException.class, store::checkpoint);
         assertArrayEquals(VALUE, store.get(key(0)));
+        assertThrows(PreviousFailureException.class, environment::close);
+    }
+
+    /** Also when there is a memtable left to pack, which nobody can any more. */
+    @Test
+    void theBackgroundOfAStoreThatFailedComesToRest() {
+        SimulatedMachine machine = new SimulatedMachine(SEED);
+        SteppedEnvironment environment =
+                new SteppedEnvironment(SEED, EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(), machine::storage);
+        KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS);
+        for (int i = 0; i < 100; i++) {
+            store.put(key(i), VALUE);
+        }
+        machine.faults().fail(OperationKind.SYNC_MAPPED, 1, Errno.EIO, Duration.ONCE);
+        assertThrows(StoreIoException.class, store::sync);
+        assertFalse(environment.isFinished(), "a memtable waits for being packed");
+        for (int steps = 0; steps < STEPS_MAX && !environment.isFinished(); steps++) {
+            environment.step();
+        }
+        assertTrue(environment.isFinished(), "it goes on for ever");
         assertThrows(PreviousFailureException.class, environment::close);
     }
 }

@@ -65,14 +65,21 @@ final class FrameSource {
 
     /** Fills {@code into[0..count)} with write-locked frames, or takes none and returns false. */
     boolean take(int[] into, int count) {
-        for (int i = 0; i < count; i++) {
-            into[i] = take();
-            if (into[i] == 0) {
-                giveBack(into, i);
-                return false;
+        int taken = 0;
+        try {
+            while (taken < count) {
+                into[taken] = take();
+                if (into[taken] == 0) {
+                    return false;
+                }
+                taken++;
+            }
+            return true;
+        } finally {
+            if (taken < count) {
+                giveBack(into, taken);
             }
         }
-        return true;
     }
 
     void giveBack(int[] taken, int count) {

@@ -156,8 +156,9 @@ final class WriteBack {
             frames.setStatus(frame, FrameTable.CLEAN);
             cold.add(frame);
         }
-        counters.writtenBack.add(Integer.bitCount(mask));
+        // First: counting may need room on the Java heap, and whoever waits for the writing waits for this.
         queue.finished(extent);
+        counters.writtenBack.add(Integer.bitCount(mask));
     }
 
     /** Ends the writing of an extent that failed. */

@@ -52,11 +52,22 @@ final class UringPool {
         lock.lock();
         try {
             if (--users == 0) {
-                idle.forEach(Uring::close);
-                idle.clear();
+                closeIdle();
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Each is taken out before it is closed, whatever closing another one throws: nobody must have one whose memory is gone. */
+    private void closeIdle() {
+        Uring ring = idle.pollFirst();
+        if (ring != null) {
+            try {
+                ring.close();
+            } finally {
+                closeIdle();
+            }
         }
     }
 

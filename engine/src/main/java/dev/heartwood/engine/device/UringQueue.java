@@ -213,13 +213,16 @@ final class UringQueue implements IoQueue {
             }
         }
         closed = true;
-        if (broken) {
-            ring.drain();
-            unusedCount = tags.length;
-            ring.close();
-        } else {
-            pool.give(ring);
+        try {
+            if (broken) {
+                ring.drain();
+                unusedCount = tags.length;
+                ring.close();
+            } else {
+                pool.give(ring);
+            }
+        } finally {
+            device.release();
         }
-        device.release();
     }
 }

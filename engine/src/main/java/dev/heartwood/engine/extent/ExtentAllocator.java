@@ -355,6 +355,10 @@ public final class ExtentAllocator {
         try {
             free(extent);
             holes.set(extent, isHole);
+            if (backed.get(extent)) {
+                backed.clear(extent);
+                backedCount--;
+            }
         } finally {
             lock.unlock();
         }
@@ -368,8 +372,6 @@ public final class ExtentAllocator {
                 boolean isPromised = backed.get(extent) && backedFree() <= promised;
                 if (!isSet(extent) && !holes.get(extent) && !isPromised) {
                     set(extent);
-                    backed.clear(extent);
-                    backedCount--;
                     return extent;
                 }
             }

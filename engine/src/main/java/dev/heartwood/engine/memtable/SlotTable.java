@@ -6,11 +6,13 @@ import dev.heartwood.engine.os.Memory;
  * The layout of an index partition's hash table: open addressing over 2^b slots of 8 bytes.
  *
  * <pre>
- *    63        44 43                            0
+ *    63        45 44                            0
  *   +------------+-------------------------------+
- *   |  tag (20)  |  address of the record / 8    |      0 = empty
+ *   |  tag (19)  |  address of the record / 8    |      0 = empty
  *   +------------+-------------------------------+
  * </pre>
+ *
+ * <p>Addresses are below 2^48 ({@link dev.heartwood.engine.os.MemoryPool}).
  *
  * <p>A key's home is the top b bits of its tag, probing goes upwards and wraps. So a table is copied into one of twice the size
  * from its slots alone, front to back, and only keys of one home can have equal tags by chance.
@@ -18,7 +20,7 @@ import dev.heartwood.engine.os.Memory;
  * <p>A table is named by a word: its address, a multiple of 64, with b in the low 6 bits.
  */
 final class SlotTable {
-    static final int TAG_BITS = 20;
+    static final int TAG_BITS = 19;
     static final int SLOT_SHIFT = 3;
     static final int TABLE_ALIGNMENT = 64;
 

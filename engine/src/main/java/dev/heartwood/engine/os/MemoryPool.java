@@ -6,7 +6,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The native memory of one environment: one anonymous mapping, given out in power-of-two blocks. Thread-safe. Memory
- * costs the machine nothing until it is touched; the kernel is advised to use huge pages.
+ * costs the machine nothing until it is touched; the kernel is advised to use huge pages. All addresses are below 2^48.
  */
 public final class MemoryPool implements AutoCloseable {
     /*
@@ -22,6 +22,9 @@ public final class MemoryPool implements AutoCloseable {
     private static final long CAPACITY_BYTES_MAX = 1L << 30 + BLOCK_SHIFT - 1;
     private static final long POLL_NANOS = 100_000;
     private static final int IDLE_POLLS_MAX = 200;
+    /** What indexes keep of an address; processors with larger ones give them to those alone who ask for such. */
+    private static final long ADDRESS_END = 1L << 48;
+
     private static final int POISON = 0xDB;
     private static final long POISON_BYTES_MAX = 1 << 20;
 
@@ -86,6 +89,10 @@ public final class MemoryPool implements AutoCloseable {
             throw new InsufficientMemoryException(
                     "the system grants no mapping of " + capacity + " bytes: " + Errno.name((int) -start));
         }
+        if (start + mapped > ADDRESS_END) {
+            NativeMemory.unmap(start, mapped);
+            throw new InsufficientMemoryException("the system maps memory beyond 2^48 bytes only");
+        }
         long aligned = start + HUGE_PAGE_BYTES - 1 & -HUGE_PAGE_BYTES;
         if (aligned > start) {
             NativeMemory.unmap(start, aligned - start);
@@ -130,7 +137,14 @@ public final class MemoryPool implements AutoCloseable {
         long block = allocateSpare(bytes);
         Shortage known = shortage;
         if (block == 0 || known.bytesLeftMin > 0 && capacity - allocated() < known.bytesLeftMin) {
-            known.action.onShortage(block == 0);
+            try {
+                known.action.onShortage(block == 0);
+            } catch (Throwable e) {
+                if (block != 0) {
+                    free(block, bytes);
+                }
+                throw e;
+            }
         }
         return block;
     }

@@ -214,8 +214,18 @@ public final class Uring implements AutoCloseable {
     public void close() {
         if (!closed) {
             closed = true;
-            unmap(submissions, (long) SQE_BYTES * entries);
+            try {
+                unmap(submissions, (long) SQE_BYTES * entries);
+            } finally {
+                closeRings();
+            }
+        }
+    }
+
+    private void closeRings() {
+        try {
             unmap(rings, ringsBytes);
+        } finally {
             FileCalls.close(descriptor);
         }
     }

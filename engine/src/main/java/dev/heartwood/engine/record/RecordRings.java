@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * are as one. The first is the cache's own, the others lie in memory that is lent. For one thread at a time, but for what says otherwise.
  */
 final class RecordRings {
-    /** A ring in a block that is lent. */
-    private record Borrowed(RecordRing ring, long block) {}
+    /** A ring in a block that is lent, and how that is given back. */
+    private record Borrowed(RecordRing ring, Runnable release) {}
 
     private final RecordTable table;
     private final Epochs epochs;
@@ -22,6 +22,8 @@ final class RecordRings {
     private final int borrowedMax;
     private final RecordRing own;
     private final List<Borrowed> borrowed = new ArrayList<>();
+    /** What is to be given back to the lender later, and could not be put off for want of Java heap; null as a rule. */
+    private Runnable owed;
     /** Whose turn it is: 0 the own ring's, then the borrowed ones'. */
     private int turn;
     /** Written by the owner of the rings, read by anybody. */
@@ -96,11 +98,12 @@ final class RecordRings {
         if (block == 0) {
             return false;
         }
-        long[] chunks = new long[(int) (blockBytes / chunkBytes)];
-        for (int i = 0; i < chunks.length; i++) {
-            chunks[i] = block + (long) i * chunkBytes;
+        try {
+            borrowed.add(ring(block));
+        } catch (Throwable e) {
+            lender.free(block, blockBytes);
+            throw e;
         }
-        borrowed.add(new Borrowed(new RecordRing(table, epochs, chunks, chunkBytes), block));
         bytesBorrowed.addAndGet(blockBytes);
         bytesInUse = borrowed.size() * blockBytes;
         if (isFull) {
@@ -110,11 +113,28 @@ final class RecordRings {
         return true;
     }
 
+    /** A ring in a block, with how that is given back, for which there need not be room on the Java heap later. */
+    private Borrowed ring(long block) {
+        long[] chunks = new long[(int) (blockBytes / chunkBytes)];
+        for (int i = 0; i < chunks.length; i++) {
+            chunks[i] = block + (long) i * chunkBytes;
+        }
+        Runnable release = () -> {
+            lender.free(block, blockBytes);
+            bytesBorrowed.addAndGet(-blockBytes);
+        };
+        return new Borrowed(new RecordRing(table, epochs, chunks, chunkBytes), release);
+    }
+
     /**
      * Drops the records of the block that was borrowed last, which the lender has once their readers have ended; false when there is
      * none.
      */
     boolean giveBack() {
+        if (owed != null) {
+            releaseOwed();
+            return true;
+        }
         if (borrowed.isEmpty()) {
             return false;
         }
@@ -125,10 +145,14 @@ final class RecordRings {
         }
         last.ring.dropAll();
         bytesInUse = borrowed.size() * blockBytes;
-        epochs.defer(() -> {
-            lender.free(last.block, blockBytes);
-            bytesBorrowed.addAndGet(-blockBytes);
-        });
+        owed = last.release;
+        releaseOwed();
         return true;
+    }
+
+    /** Where that fails, the next call tries again: until then the lender has less. */
+    private void releaseOwed() {
+        epochs.defer(owed);
+        owed = null;
     }
 }

@@ -9,10 +9,12 @@ final class RecordTable {
     /*
      * A bucket is a cache line: a lock word and SLOTS slots.
      *
-     *   63       48  47  45  44         43                                0
+     *   63       48  47  46  45         44                                0
      *   +---------+---------+----------+----------------------------------+
      *   |   tag   |    0    |   used   |  address of the record / 8, or 0 |
      *   +---------+---------+----------+----------------------------------+
+     *
+     * Addresses are below 2^48 (os.MemoryPool).
      *
      * A slot without address remembers a key that was met once, or whose record was dropped. Bucket and tag come from the top 40
      * bits of the hash, which are what filters keep.
@@ -25,7 +27,7 @@ final class RecordTable {
     private static final int TAG_BITS = 16;
     private static final int TAG_SHIFT = Long.SIZE - TAG_BITS;
     private static final int BUCKETS_MAX = 1 << 24;
-    private static final long USED = 1L << 44;
+    private static final long USED = 1L << 45;
     private static final long ADDRESS = USED - 1;
     private static final int ADDRESS_SHIFT = 3;
     private static final int SPINS_MAX = 100;

@@ -159,7 +159,7 @@ final class Background {
 
     /** Has the sealed memtables packed, if nobody does so already. */
     void packSoon() {
-        if (!closing && generations.oldestSealed() != null && announce(packing)) {
+        if (!closing && !failStop.isFailed() && generations.oldestSealed() != null && announce(packing)) {
             if (!submit(Priority.SEAL, packTask)) {
                 packing.set(false);
                 signal();

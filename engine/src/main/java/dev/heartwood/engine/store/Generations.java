@@ -64,9 +64,9 @@ final class Generations {
                     memtable.release();
                 } finally {
                     isReleased = true;
-                }
-                if (packed != null) {
-                    packed.release();
+                    if (packed != null) {
+                        packed.release();
+                    }
                 }
             }
         }

@@ -150,7 +150,9 @@ final class PointReads {
         if (state == null) {
             operation.outsideEpoch(calls, appliedToLast(value, keyAddress, keyLength));
         } else {
-            operation.outsideEpoch(calls, () -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
+            // To its end, since the call gives the state back after this.
+            operation.use(calls);
+            operation.outsideEpoch(() -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
         }
         return value[0];
     }

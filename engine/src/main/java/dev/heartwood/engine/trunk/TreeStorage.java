@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.branch.BranchStorage;
 import dev.heartwood.engine.cache.CachedFile;
@@ -9,6 +10,7 @@ import dev.heartwood.engine.filter.MapletStorage;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What a tree stores its pages with: the data file, its cache, its extents, and memory for merges. Thread-safe. */
 public final class TreeStorage {
@@ -17,6 +19,8 @@ public final class TreeStorage {
         KEPT,
         DISCARDED
     }
+
+    private static final long WAIT_NANOS = 100_000;
 
     private final long storeId;
     private final BlockDevice device;
@@ -29,6 +33,9 @@ public final class TreeStorage {
     private final int groupSuffixBytes;
     private final BranchStorage branches;
     private final MapletStorage maplets;
+    /** Threads that are freeing an extent. */
+    private final AtomicInteger freeing = new AtomicInteger();
+
     private volatile boolean closed;
 
     /** Storage of a tree without groups of keys. */
@@ -122,18 +129,29 @@ public final class TreeStorage {
         });
     }
 
-    /** From here on nothing is freed: what the file holds stays as the last checkpoint left it. */
+    /**
+     * From here on nothing is freed: what the file holds stays as the last checkpoint left it. Waits for whoever is freeing an extent, which is
+     * any thread of the environment: what the cache has of the file is about to go.
+     */
     public void close() {
         closed = true;
+        while (freeing.get() > 0) {
+            Clock.SYSTEM.parkNanos(WAIT_NANOS);
+        }
     }
 
     /** Gives an extent that nobody reads back for reuse, with what the cache holds of it. */
     void free(int extent) {
-        if (closed) {
-            return;
+        // Who frees says so first and looks then, and who closes the other way round.
+        freeing.incrementAndGet();
+        try {
+            if (!closed) {
+                file.discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
+                extents.free(extent);
+            }
+        } finally {
+            freeing.decrementAndGet();
         }
-        file.discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
-        extents.free(extent);
     }
 
     /** Gives the blocks of free extents back to the file system, when the store was opened so. */

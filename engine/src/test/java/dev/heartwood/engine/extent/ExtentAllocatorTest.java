@@ -366,7 +366,7 @@ class ExtentAllocatorTest {
         int[] refused = {0};
         device.discarding = () -> {
             device.discarding = () -> {};
-            assertThrows(NoSpaceException.class, () -> extents.promise(all - 1, Promised.DELETES, 0));
+            assertThrows(NoSpaceException.class, () -> extents.promise(all, Promised.DELETES, 0));
             refused[0]++;
         };
         extents.discardFree();
@@ -376,6 +376,25 @@ class ExtentAllocatorTest {
         for (int i = 0; i < all; i++) {
             extents.allocate(Purpose.PACKING);
         }
+    }
+
+    @Test
+    void whatIsPromisedIsThereWhileAnotherIsGivenBack() {
+        extents.free(extents.allocate(Purpose.PACKING));
+        device.limit(device.size());
+        int promised = (int) extents.fileExtents() - 2;
+        extents.promise(promised, Promised.DELETES, 0);
+        device.hasRoom = false;
+        int[] packed = {0};
+        device.discarding = () -> {
+            device.discarding = () -> {};
+            while (packed[0] < promised) {
+                extents.allocate(Purpose.PACKING);
+                packed[0]++;
+            }
+        };
+        assertEquals(1, extents.discardFree());
+        assertEquals(promised, packed[0]);
     }
 
     /** To note where a hole is may take a block of the file system's own. */

@@ -40,6 +40,19 @@ class MemoryPoolTest {
         }
     }
 
+    /** As when there is no room on the Java heap to have memory given back. */
+    @Test
+    void nothingIsTakenWhereWhoIsToldThatItIsShortFails() {
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            pool.whenShort(1 << 20, isRefused -> {
+                throw new OutOfMemoryError("for a test");
+            });
+            assertThrows(OutOfMemoryError.class, () -> pool.allocate(4096));
+            assertEquals(0, pool.allocated());
+            assertThrows(OutOfMemoryError.class, () -> pool.allocate(2 << 20));
+        }
+    }
+
     @Test
     void alignsBlocksToTheirSize() {
         try (MemoryPool pool = MemoryPool.open(16 << 20)) {
