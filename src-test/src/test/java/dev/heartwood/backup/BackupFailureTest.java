@@ -3,10 +3,12 @@ package dev.heartwood.backup;
 import static dev.heartwood.backup.BackupFixture.DATA;
 import static dev.heartwood.backup.BackupFixture.STORE;
 import static dev.heartwood.backup.BackupFixture.TARGET;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.BackupReport;
 import dev.heartwood.ClosedException;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.KeyValueStore;
@@ -116,6 +118,33 @@ class BackupFailureTest {
         for (SimulatedMachine image : List.of(images.getFirst(), images.get(images.size() / 2), images.getLast())) {
             try (KeyValueStore other = BackupFixture.open(image, Path.of("simulated", "other"))) {
                 requireRefused(image, other, TARGET, "not a backup");
+            }
+        }
+    }
+
+    /** The store's own disk may be full: that is when a backup is wanted most. */
+    @ParameterizedTest
+    @EnumSource(value = Errno.class, names = {"ENOSPC", "EROFS"})
+    void aBackupThatCannotBeRememberedIsMadeAllTheSame(Errno errno) {
+        SimulatedMachine machine = new SimulatedMachine(12);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(12), 300);
+            store.checkpoint();
+            machine.faults().listen((operation, number, path) -> {
+                if (operation == OperationKind.WRITE_FILE && path.contains(STORE.getFileName().toString())) {
+                    machine.faults().failAny(0, errno, Duration.ONCE);
+                }
+            });
+            BackupReport first = store.backup(TARGET);
+            assertTrue(first.pagesCopied() > 0);
+            assertEquals(1, machine.faults().injected());
+            machine.faults().listen(null);
+            assertEquals(0, store.backup(TARGET).pagesCopied(), "all of it was there");
+        }
+        try (KeyValueStore copy = BackupFixture.openExisting(machine, TARGET)) {
+            for (Map.Entry<byte[], byte[]> each : model.entrySet()) {
+                assertArrayEquals(each.getValue(), copy.get(each.getKey()));
             }
         }
     }

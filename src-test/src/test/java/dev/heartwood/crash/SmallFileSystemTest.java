@@ -17,12 +17,14 @@ import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -58,6 +60,44 @@ class SmallFileSystemTest {
                 fillAndHeal(() -> Heartwood.open(directory, options), () -> delete(ballast));
                 FileStoreHost.verify(directory);
             }
+        }
+    }
+
+    /** Something else has filled it while the store was closed: not even the number of a process has room. */
+    @Test
+    void aStoreIsVerifiedAndReadOnADiskWithoutABlock() throws IOException {
+        try (TestDirectory parent = new TestDirectory("small")) {
+            Optional<MountedFileSystem> mounted = MountedFileSystem.of(parent.path(), 32);
+            Assumptions.assumeTrue(mounted.isPresent(), "no file system may be mounted here");
+            try (MountedFileSystem files = mounted.get()) {
+                Path directory = files.path().resolve("store");
+                try (KeyValueStore store = Heartwood.open(directory, options)) {
+                    store.put(key(1), value(1));
+                }
+                fill(files.path().resolve("ballast"));
+                FileStoreHost.verify(directory);
+                try (KeyValueStore store = Heartwood.open(directory, options)) {
+                    assertArrayEquals(value(1), store.get(key(1)));
+                }
+            }
+        }
+    }
+
+    private static void fill(Path file) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (int bytes = 1 << 20; bytes > 0; bytes /= 2) {
+                writeAll(out, new byte[bytes]);
+            }
+        }
+    }
+
+    private static void writeAll(OutputStream out, byte[] chunk) {
+        try {
+            while (true) {
+                out.write(chunk);
+            }
+        } catch (IOException full) {
+            // Smaller ones may fit.
         }
     }
 

@@ -9,7 +9,6 @@ import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -49,14 +48,10 @@ final class Bench {
     boolean run() throws IOException, InterruptedException {
         Path directory = options.directory();
         boolean deleteAtEnd = options.directory == null;
-        try {
-            Files.createDirectories(directory);
-        } catch (IOException e) {
-            throw new IOException("cannot make the directory " + directory + " (choose another with --dir): " + e, e);
-        }
+        ClaimedDirectory claim = ClaimedDirectory.of(directory);
         Thread hook = Thread.ofPlatform().unstarted(() -> {
             isEnding = true;
-            endInHaste(deleteAtEnd);
+            endInHaste(claim, deleteAtEnd);
         });
         Runtime.getRuntime().addShutdownHook(hook);
         try {
@@ -69,7 +64,7 @@ final class Bench {
             throw e;
         } finally {
             if (remove(hook)) {
-                endInHaste(deleteAtEnd);
+                endInHaste(claim, deleteAtEnd);
             }
         }
         requireNotEnding();
@@ -221,14 +216,17 @@ final class Bench {
         }
     }
 
-    private void endInHaste(boolean delete) {
+    private void endInHaste(ClaimedDirectory claim, boolean delete) {
         clients.forEach(EngineClient::close);
-        if (delete) {
-            try {
+        try (claim) {
+            if (delete) {
                 DataSet.deleteAll(options.directory());
-            } catch (UncheckedIOException e) {
-                progress.print("could not delete " + options.directory() + ": " + e.getMessage());
             }
+        } catch (IOException | UncheckedIOException e) {
+            progress.print("could not delete what is in " + options.directory() + ": " + e.getMessage());
+        }
+        if (delete) {
+            options.directory().toFile().delete(); // when nothing else is in it
         }
     }
 }

@@ -49,6 +49,19 @@ class BenchRunTest {
     private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
 
     @Test
+    void anotherOneInTheSameDirectoryIsRefused() throws IOException {
+        Path stores = directory.resolve("stores");
+        String[] arguments = {"--engines", "mvstore", "--records", "1k", "--phases", "load", "--dir", stores.toString()};
+        try (ClaimedDirectory other = ClaimedDirectory.of(stores)) {
+            assertEquals(1, bench(arguments));
+            assertTrue(errors.toString().contains("another heartwood bench uses " + stores), errors.toString());
+            assertEquals(List.of(ClaimedDirectory.LOCK), List.of(stores.toFile().list()), "nothing was touched");
+        }
+        assertEquals(0, bench(arguments), errors.toString());
+        assertFalse(Files.exists(stores.resolve(ClaimedDirectory.LOCK)));
+    }
+
+    @Test
     @SuppressWarnings("unchecked")
     void measuresPhasesAndReportsThem() throws IOException {
         Path json = directory.resolve("result.json");

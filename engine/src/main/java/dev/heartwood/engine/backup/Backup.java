@@ -3,7 +3,9 @@ package dev.heartwood.engine.backup;
 import dev.heartwood.BackupReport;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.backup.BackupUndo.Place;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.checkpoint.Superblock;
@@ -24,6 +26,8 @@ import java.util.List;
 
 /** Copies the checkpoint that a view shows to a directory. Used once, by one thread. */
 public final class Backup implements AutoCloseable {
+    private static final System.Logger LOGGER = System.getLogger("dev.heartwood");
+
     private final StoreView source;
     private final Superblock superblock;
     private final BackupTarget target;
@@ -61,8 +65,17 @@ public final class Backup implements AutoCloseable {
         try (BackupTarget target = new BackupTarget(to, source.pool(), source.newest().storeId());
                 Backup backup = new Backup(source, from, target, randomness, progress)) {
             BackupReport report = backup.run();
-            MadeBackups.add(from, backup.directoryId, report.checkpoint());
+            backup.remember(from, report);
             return report;
+        }
+    }
+
+    /** The copy is whole by now, whether the store's own disk takes a note of it or not: without one the next copy compares pages that it need not. */
+    private void remember(Storage from, BackupReport report) {
+        try {
+            MadeBackups.add(from, directoryId, report.checkpoint());
+        } catch (NoSpaceException | StoreIoException e) {
+            LOGGER.log(System.Logger.Level.WARNING, "a backup was made and is not remembered", e);
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.device;
 
 import dev.heartwood.LockedException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
@@ -36,12 +37,12 @@ final class StoreLock implements AutoCloseable {
     /**
      * Takes the lock.
      *
-     * @param access for {@link FileAccess#READ} a read-only file system will do
+     * @param access for {@link FileAccess#READ} a read-only file system will do, and files that this user may only read
      * @throws LockedException when another open of the file holds it
      */
     static StoreLock take(Directory directory, FileAccess access) {
         int descriptor = directory.tryOpen(NAME, PathCalls.O_RDWR | PathCalls.O_CREAT);
-        if (descriptor == -Errno.EROFS && access == FileAccess.READ) {
+        if ((descriptor == -Errno.EROFS || descriptor == -Errno.EACCES) && access == FileAccess.READ) {
             return share(directory);
         }
         if (descriptor < 0) {
@@ -49,16 +50,25 @@ final class StoreLock implements AutoCloseable {
         }
         try {
             check(tryLock(descriptor, FileAccess.WRITE), directory, NAME);
-            byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII);
             int result = FileCalls.ftruncate(descriptor, 0);
             if (result < 0) {
                 throw Failures.of(result, "ftruncate", directory.pathOf(NAME), -1);
             }
-            SmallFiles.write(descriptor, pid, directory.pathOf(NAME));
+            writeNumber(descriptor, directory);
             return new StoreLock(descriptor);
         } catch (Throwable e) {
             FileCalls.close(descriptor);
             throw e;
+        }
+    }
+
+    /** Of use only to people: on a full disk they do without. */
+    private static void writeNumber(int descriptor, Directory directory) {
+        byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII);
+        try {
+            SmallFiles.write(descriptor, pid, directory.pathOf(NAME));
+        } catch (NoSpaceException full) {
+            return;
         }
     }
 

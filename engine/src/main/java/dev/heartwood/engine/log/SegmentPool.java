@@ -6,6 +6,7 @@ import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Errno;
+import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -121,7 +122,7 @@ final class SegmentPool {
         for (int i = 0; i < idle.size(); i++) {
             long bytesHere = idle.get(i).bytes();
             boolean isBetter = bytesHere >= bytes || found < 0 || idle.get(found).bytes() < bytes;
-            found = bytesHere >= least && isBetter && isReadable(idle.get(i)) ? i : found;
+            found = bytesHere >= least && isBetter && isUsable(idle.get(i)) ? i : found;
         }
         return found < 0 ? null : idle.remove(found);
     }
@@ -184,8 +185,9 @@ final class SegmentPool {
         return isUnreadable;
     }
 
-    private boolean isReadable(LogScan.Spare place) {
-        return !unreadable.contains(place.number());
+    /** Not where a page cannot be read, nor where something has cut the file within one: it cannot be mapped as a segment. */
+    private boolean isUsable(LogScan.Spare place) {
+        return !unreadable.contains(place.number()) && place.bytes() % PageLayout.PAGE_BYTES == 0;
     }
 
     private Mapped open(LogScan.Spare place) {
@@ -249,7 +251,7 @@ final class SegmentPool {
 
     private void keepOrDelete(LogScan.Spare spare, SegmentSizes wanted) {
         synchronized (this) {
-            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax()) && isReadable(spare);
+            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax()) && isUsable(spare);
             if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
                 idle.add(spare);
                 return;

@@ -6,10 +6,14 @@ import dev.heartwood.engine.device.MappedFile;
 final class TailSearch {
     /*
      * Every aligned offset is a candidate. Length, kind and LSN rule out nearly all of them, among them every record of an
-     * earlier use of the file, whose LSN is lower. The checksums of the rest may cover CHECKED_TIMES the segment's length; a
+     * earlier use of the file, whose LSN is lower, and what values hold: small integers pass for lengths and kinds, but two of them for an
+     * LSN far above those of the generation. The checksums of the rest may cover CHECKED_TIMES the segment's length; a
      * file that needs more was made to. What cannot be read says nothing.
      */
     private static final long CHECKED_TIMES = 64;
+
+    /** More LSNs than any generation draws: each is of a record that took its bytes of one memtable. */
+    private static final long LSNS_MAX = 1L << 32;
 
     private final long lsnAbove;
     private long durableLsn;
@@ -27,7 +31,7 @@ final class TailSearch {
         while (at + LogLayout.RECORD_PAYLOAD <= length) {
             long address = mapped.address() + at;
             long step = LogLayout.RECORD_ALIGNMENT;
-            if (LogRecord.isPlausible(address, length - at) && LogRecord.lsn(address) > lsnAbove) {
+            if (LogRecord.isPlausible(address, length - at) && isLater(LogRecord.lsn(address))) {
                 checkedMax -= LogRecord.length(address);
                 if (checkedMax < 0) {
                     throw LogScan.damaged(name, from, "a torn tail or a record", "more beginnings than can be");
@@ -39,6 +43,11 @@ final class TailSearch {
             }
             at += step;
         }
+    }
+
+    /** Whether the lane may have gone on with this LSN. */
+    private boolean isLater(long lsn) {
+        return lsn > lsnAbove && lsn - lsnAbove < LSNS_MAX;
     }
 
     private void found(String name, long at, long durable) {

@@ -35,10 +35,7 @@ public final class DataSet {
         note = directory.resolveSibling(directory.getFileName() + NOTE_SUFFIX);
     }
 
-    /**
-     * Deletes every store in {@code parent} that the benchmark made, and {@code parent} when nothing else is in
-     * it.
-     */
+    /** Deletes every store in {@code parent} that the benchmark made. */
     public static void deleteAll(Path parent) {
         if (!Files.isDirectory(parent)) {
             return;
@@ -54,7 +51,6 @@ public final class DataSet {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        parent.toFile().delete();
     }
 
     /** Records that a load has completed, and inserts since; 0 when there are none of this shape. */
