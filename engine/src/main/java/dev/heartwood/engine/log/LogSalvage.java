@@ -135,6 +135,7 @@ public final class LogSalvage {
         private int current = -1;
         private MappedFile mapped;
         private int seed;
+        private RecordSums sums;
         private long at;
         private long next;
         private long lsn;
@@ -178,7 +179,7 @@ public final class LogSalvage {
             for (at = next; at + LogLayout.RECORD_PAYLOAD <= end; at += LogLayout.RECORD_ALIGNMENT) {
                 if (LogRecord.isPlausible(address(), end - at)
                         && LogRecord.lsn(address()) > lsn
-                        && LogRecord.isIntact(address(), seed)) {
+                        && sums.isIntact(at, seed)) {
                     if (at > next) {
                         lost.accept("log: " + (at - next) + " bytes at offset " + next + " of " + segments.get(current).file()
                                 + ", before the record with LSN " + LogRecord.lsn(address()));
@@ -195,6 +196,7 @@ public final class LogSalvage {
                 try {
                     mapped = storage.openMappedExisting(segment.file());
                     seed = segment.header().seed();
+                    sums = new RecordSums(mapped.address());
                     next = LogLayout.HEADER_BYTES;
                     return true;
                 } catch (StoreException e) {

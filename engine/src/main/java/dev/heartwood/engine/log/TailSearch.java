@@ -6,12 +6,10 @@ import dev.heartwood.engine.device.MappedFile;
 final class TailSearch {
     /*
      * Every aligned offset is a candidate. Length, kind and LSN rule out nearly all of them, among them every record of an
-     * earlier use of the file, whose LSN is lower, and what values hold: small integers pass for lengths and kinds, but two of them for an
-     * LSN far above those of the generation. The checksums of the rest may cover CHECKED_TIMES the segment's length; a
-     * file that needs more was made to. What cannot be read says nothing.
+     * earlier use of the file, whose LSN is lower, and most of what values hold: small integers pass for lengths and kinds, but two of them
+     * for an LSN far above those of the generation. Where values pass all the same, checksums cost little (RecordSums). What cannot be read
+     * says nothing.
      */
-    private static final long CHECKED_TIMES = 64;
-
     /** More LSNs than any generation draws: each is of a record that took its bytes of one memtable. */
     private static final long LSNS_MAX = 1L << 32;
 
@@ -26,20 +24,14 @@ final class TailSearch {
 
     void search(String name, MappedFile mapped, int seed, long from) {
         long length = mapped.windowEnd();
-        long checkedMax = length * CHECKED_TIMES;
+        RecordSums sums = new RecordSums(mapped.address());
         long at = from;
         while (at + LogLayout.RECORD_PAYLOAD <= length) {
             long address = mapped.address() + at;
             long step = LogLayout.RECORD_ALIGNMENT;
-            if (LogRecord.isPlausible(address, length - at) && isLater(LogRecord.lsn(address))) {
-                checkedMax -= LogRecord.length(address);
-                if (checkedMax < 0) {
-                    throw LogScan.damaged(name, from, "a torn tail or a record", "more beginnings than can be");
-                }
-                if (LogRecord.isIntact(address, seed)) {
-                    found(name, at, LogRecord.durableLsn(address));
-                    step = LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
-                }
+            if (LogRecord.isPlausible(address, length - at) && isLater(LogRecord.lsn(address)) && sums.isIntact(at, seed)) {
+                found(name, at, LogRecord.durableLsn(address));
+                step = LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
             }
             at += step;
         }

@@ -28,6 +28,20 @@ public final class Crc32c {
         }
     }
 
+    /** What bytes followed by 2^n others have their remainder multiplied with: x to the power of 8 * 2^n, x^31 in the lowest bit. */
+    private static final int[] POWERS = new int[40];
+
+    static {
+        int power = 1 << 30;
+        for (int squared = 0; squared < 3; squared++) {
+            power = product(power, power);
+        }
+        for (int n = 0; n < POWERS.length; n++) {
+            POWERS[n] = power;
+            power = product(power, power);
+        }
+    }
+
     private static final int WINDOW_SHIFT = 30;
     /** The longest buffer there is over a segment, and what surely fits behind any start in the first gibibyte. */
     private static final int WINDOW_BYTES = Integer.MAX_VALUE - 8;
@@ -64,6 +78,31 @@ public final class Crc32c {
         summer.crc.update(first >>> 16);
         summer.crc.update(first >>> 24);
         return summer.sum(address + 4, length - 4);
+    }
+
+    /**
+     * The checksum of some bytes followed by {@code length} others, where {@code first} and {@code second} are those of each; none of them is
+     * looked at. Also that of the others alone, where {@code second} is the checksum of all.
+     */
+    public static int combine(int first, int second, long length) {
+        int shifted = first;
+        for (int n = 0; length >>> n != 0; n++) {
+            if ((length >>> n & 1) != 0) {
+                shifted = product(POWERS[n], shifted);
+            }
+        }
+        return shifted ^ second;
+    }
+
+    /** The product of two remainders. */
+    private static int product(int a, int b) {
+        int product = 0;
+        int factor = b;
+        for (int bit = Integer.SIZE - 1; bit >= 0; bit--) {
+            product ^= factor & -(a >>> bit & 1);
+            factor = factor >>> 1 ^ (POLYNOMIAL_REFLECTED & -(factor & 1));
+        }
+        return product;
     }
 
     private static int updateFew(int crc, long address, int length) {

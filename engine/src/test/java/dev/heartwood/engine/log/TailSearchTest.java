@@ -2,10 +2,7 @@ package dev.heartwood.engine.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.os.Memory;
@@ -114,15 +111,36 @@ class TailSearchTest {
         assertFalse(search.isFound());
     }
 
-    /** Beginnings of long records wherever one may be, which no store has written. */
+    /** Rows of a type, an amount, a time and an amount: each may be a record, as far as its header says, that reaches over half the file. */
     @Test
-    void aFileThatIsMadeToTakeLongIsRefused() {
+    void aRecordAmongBeginningsIsFound() {
         fill(i -> 0);
         for (long at = 0; at < BYTES / 2; at += LogLayout.RECORD_ALIGNMENT * 4) {
             LogRecord.writeHeader(address + at, BYTES / 2, LSN + 1, 5, Entries.PUT | 8 << 8, 1);
         }
-        assertTrue(assertThrows(CorruptionException.class, () -> search.search("file", file, SEED, 0))
-                .getMessage()
-                .contains("more beginnings than can be"));
+        search.search("file", file, SEED, 0);
+        assertFalse(search.isFound());
+        putRecord(BYTES - 4096, LSN + 9);
+        search.search("file", file, SEED, 0);
+        assertEquals("offset " + (BYTES - 4096) + " of file", search.place());
+    }
+
+    /** Whose checksum is taken in parts. */
+    @Test
+    void aLongRecordIsFound() {
+        SplittableRandom random = new SplittableRandom(2);
+        for (int length = 33; length < BYTES - 8192; length = length * 5 / 4) {
+            fill(i -> random.nextInt());
+            long at = random.nextInt(8192 / 8) * 8L;
+            LogRecord.writeHeader(address + at, length, LSN + 1, 5, Entries.PUT | 1 << 8, 1);
+            Memory.putInt(address + at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(address + at, length, SEED));
+            TailSearch found = new TailSearch(LSN);
+            found.search("file", file, SEED, 0);
+            assertEquals("offset " + at + " of file", found.isFound() ? found.place() : "none");
+            Memory.putByte(address + at + length - 1, (byte) ~Memory.getByte(address + at + length - 1));
+            TailSearch changed = new TailSearch(LSN);
+            changed.search("file", file, SEED, 0);
+            assertFalse(changed.isFound(), "of " + length + " bytes");
+        }
     }
 }

@@ -51,6 +51,24 @@ class Crc32cTest {
     }
 
     @Test
+    void combinesOverEverySplit() {
+        SplittableRandom random = new SplittableRandom(3);
+        byte[] bytes = new byte[100_000];
+        random.nextBytes(bytes);
+        long a = pool.allocate(bytes.length);
+        Memory.copyFrom(bytes, 0, a, bytes.length);
+        for (int i = 0; i < 2000; i++) {
+            int length = i < 100 ? i : random.nextInt(bytes.length);
+            int split = random.nextInt(length + 1);
+            int first = Crc32c.of(a, split);
+            int second = Crc32c.of(a + split, length - split);
+            int all = Crc32c.of(a, length);
+            assertEquals(all, Crc32c.combine(first, second, length - split), split + " of " + length);
+            assertEquals(second, Crc32c.combine(first, all, length - split), split + " of " + length);
+        }
+    }
+
+    @Test
     void allocatesNothingOnceCompiled() {
         long a = pool.allocate(8192);
         Memory.fill(a, 8192, 7);
