@@ -11,6 +11,9 @@ import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
@@ -41,7 +44,7 @@ class FailedCheckpointTest {
             // Asked for by the checkpoint that is under way, which has its monitor.
             LongSupplier lastSequence = () -> {
                 Checkpointer checkpointer = made.get();
-                seen.add(stateOfReader(() -> checkpointer.completed() + checkpointer.extentsAtLast()));
+                seen.add(stateOfReader(() -> checkpointer.completed() + checkpointer.extentsAtLast(), checkpointer));
                 return SEQUENCE;
             };
             Checkpointer checkpointer = new Checkpointer(
@@ -56,15 +59,20 @@ class FailedCheckpointTest {
         }
     }
 
-    /** What becomes of a thread that asks: it ends, or it is blocked. */
-    private static Thread.State stateOfReader(LongSupplier question) {
+    /** What becomes of a thread that asks: it ends, or it waits for the monitor, which the caller has. */
+    private static Thread.State stateOfReader(LongSupplier question, Object monitor) {
         Thread reader = Thread.ofPlatform().daemon().start(question::getAsLong);
-        Thread.State state = reader.getState();
-        while (state != Thread.State.TERMINATED && state != Thread.State.BLOCKED) {
+        while (reader.getState() != Thread.State.TERMINATED && !waitsFor(reader, monitor)) {
             Thread.onSpinWait();
-            state = reader.getState();
         }
-        return state;
+        return reader.getState();
+    }
+
+    /** The JVM has a thread wait for monitors of its own, too, as while it loads a class. */
+    private static boolean waitsFor(Thread thread, Object monitor) {
+        ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId());
+        LockInfo awaited = info == null ? null : info.getLockInfo();
+        return awaited != null && awaited.getIdentityHashCode() == System.identityHashCode(monitor);
     }
 
     /** The first copy of the superblock was written, the second one was not: the next start goes by the first. */
