@@ -20,8 +20,8 @@
  *       to be read has a window up to the first page that cannot be.
  *   <li>A small file is written beside its place, synced, renamed into place, and the directory is synced.
  *   <li>The lock file and the data file are both locked, by open file description: another name of either is the same
- *       lock. Who only reads ({@code FileAccess.READ}) shares the lock on the data file with others who do, and on a read-only file
- *       system that on the lock file too; either keeps those out who write.
+ *       lock. Who only reads ({@code FileAccess.READ}) shares the lock on the data file with others who do, and that on the
+ *       lock file too where the file system is read-only or the user may only read; either keeps those out who write.
  * </ol>
  *
  * <p>{@link dev.heartwood.engine.device.FileStorage} is the storage of a directory. Its data file is a
