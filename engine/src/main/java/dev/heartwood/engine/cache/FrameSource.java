@@ -97,10 +97,20 @@ final class FrameSource {
         if (frame == 0) {
             return false;
         }
-        if (!map.cover(pageNumber, frame)) {
-            supply.giveBack(frame);
-        }
+        cover(map, pageNumber, frame);
         return true;
+    }
+
+    /** Makes a frame that was taken the chunk for a page, or gives it back where there is one, or no room on the Java heap for more. */
+    void cover(DirectMap map, long pageNumber, int frame) {
+        boolean isUsed = false;
+        try {
+            isUsed = map.cover(pageNumber, frame);
+        } finally {
+            if (!isUsed) {
+                supply.giveBack(frame);
+            }
+        }
     }
 
     /** As {@link #cover}, with a frame that is to spare or, if others may go for it, one to be had without waiting. */
@@ -110,8 +120,8 @@ final class FrameSource {
         }
         int spare = takeSpare();
         int frame = spare == 0 && mayEvict ? takeReady() : spare;
-        if (frame != 0 && !map.cover(pageNumber, frame)) {
-            supply.giveBack(frame);
+        if (frame != 0) {
+            cover(map, pageNumber, frame);
         }
         return frame != 0;
     }

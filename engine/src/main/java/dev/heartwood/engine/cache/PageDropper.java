@@ -85,9 +85,7 @@ final class PageDropper {
             int frame = map.get(page);
             if (frame > 0 && frames.status(frame) == FrameTable.CLEAN && frames.locks().tryLockWrite(frame)) {
                 map.set(page, 0);
-                frames.setStatus(frame, FrameTable.FREE);
-                frames.setLink(frame, head);
-                head = frame;
+                head = chained(frame, head);
                 count++;
             }
         }
@@ -103,15 +101,20 @@ final class PageDropper {
         for (long p = page; p < end; p++) {
             int frame = unpublish(file, p);
             if (frame != 0) {
-                frames.setStatus(frame, FrameTable.FREE);
-                frames.setLink(frame, head);
-                head = frame;
+                head = chained(frame, head);
                 count++;
             }
         }
         if (count > 0) {
             supply.retire(head, count);
         }
+    }
+
+    /** Puts a frame that holds nothing any more before others of its kind; returns the new head. */
+    private int chained(int frame, int head) {
+        frames.setStatus(frame, FrameTable.FREE);
+        frames.setLink(frame, head);
+        return frame;
     }
 
     /** The frame, now write-locked, that held a page, or 0. */

@@ -293,9 +293,7 @@ final class PrefetchLane implements AutoCloseable {
         if (frame == 0) {
             return false;
         }
-        if (!map.cover(page, frame)) {
-            supply.giveBack(frame);
-        }
+        source.cover(map, page, frame);
         return true;
     }
 
