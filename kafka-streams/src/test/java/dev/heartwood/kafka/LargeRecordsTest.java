@@ -167,36 +167,36 @@ class LargeRecordsTest {
     @Test
     void theLargestRecordThatCanBeOverwrittenIsGoneBackTo() {
         int longest = longestTakenByATable() - TableKeys.UNDO_PREFIX_BYTES - 1;
+        overwriteCommitted(longest);
+        assertGoneBack(longest);
+    }
+
+    /** Leaves a store that was overwritten after its last commit, small records and a large one. */
+    private void overwriteCommitted(int largeBytes) {
         HeartwoodKeyValueStore store = openExactlyOnce();
         putSmall(store, 0);
-        store.put(key("large"), value(1, longest));
+        store.put(key("large"), value(1, largeBytes));
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
         putSmall(store, 1_000);
-        store.put(key("large"), value(2, longest));
+        store.put(key("large"), value(2, largeBytes));
         store.close();
-        store = openExactlyOnce();
+    }
+
+    private void assertGoneBack(int largeBytes) {
+        HeartwoodKeyValueStore store = openExactlyOnce();
         assertSmall(store, 0);
-        assertArrayEquals(value(1, longest), store.get(key("large")));
+        assertArrayEquals(value(1, largeBytes), store.get(key("large")));
         store.close();
     }
 
     /** Killed before the small ones are gone back to, before the large one is, and before its record of the way back is removed. */
     @Test
     void goingBackToALargeRecordThatWasCutShortGoesOn() {
-        HeartwoodKeyValueStore store = openExactlyOnce();
-        putSmall(store, 0);
-        store.put(key("large"), value(1, LARGE_BYTES));
-        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
-        putSmall(store, 1_000);
-        store.put(key("large"), value(2, LARGE_BYTES));
-        store.close();
+        overwriteCommitted(LARGE_BYTES);
         for (int writes : new int[] {0, 1, 1}) {
             cutShort(TableKind.KEY_VALUE, "s", raw -> UndoLog.rollBack(CutShort.after(writes, raw), 1));
         }
-        store = openExactlyOnce();
-        assertSmall(store, 0);
-        assertArrayEquals(value(1, LARGE_BYTES), store.get(key("large")));
-        store.close();
+        assertGoneBack(LARGE_BYTES);
     }
 
     private void cutShort(TableKind kind, String name, Consumer<KeyValueStore> work) {

@@ -397,9 +397,9 @@ public final class Compactions {
     public boolean failed(RuntimeException failure, boolean isLast) {
         lastFailure = failure;
         withoutSpace.addAndGet(failure instanceof NoSpaceException ? 1 : 0);
-        boolean isRead = !(failure instanceof CorruptionException || failure instanceof ReadFailedException);
+        boolean isUnread = failure instanceof CorruptionException || failure instanceof ReadFailedException;
         Urge urge = quiet.get();
-        boolean goesOn = !isLast && (isRead ? urge == Urge.SETTLING : urge != null);
+        boolean goesOn = !isLast && (urge == Urge.SETTLING || urge != null && isUnread);
         if (!goesOn) {
             quiet.set(null);
         }

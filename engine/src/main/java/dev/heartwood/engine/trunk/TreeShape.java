@@ -42,19 +42,7 @@ public record TreeShape(
 
     /** A shape for keys of which nothing is known. */
     TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
-        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE);
-    }
-
-    /** A shape for a file without a limit. */
-    TreeShape(
-            int fanoutMax,
-            int runsMax,
-            long memtableBytes,
-            long flushBytes,
-            long leafBytesMax,
-            KeySpread spread,
-            long reachMax) {
-        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, spread, reachMax, fanoutMax / 2);
+        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE, 0);
     }
 
     /**
@@ -78,7 +66,8 @@ public record TreeShape(
                 4 * memtableBytes,
                 memtableBytes,
                 KeySpread.EVEN,
-                REACH_MAX_EVEN);
+                REACH_MAX_EVEN,
+                32 * fanout / 2);
     }
 
     /** This shape for a tree whose filters know groups of keys. */

@@ -28,7 +28,8 @@ class EvenSpreadTest {
                 4 * MEMTABLE_BYTES,
                 (long) (leafMemtables * MEMTABLE_BYTES),
                 KeySpread.EVEN,
-                reachMax);
+                reachMax,
+                fanoutMax / 2);
     }
 
     /** Loads memtables of random keys; returns their bytes. */
