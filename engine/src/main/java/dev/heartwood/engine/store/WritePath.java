@@ -35,8 +35,13 @@ final class WritePath {
      */
     private static final int LARGE_REFUSALS_MAX = 1000;
 
-    /** How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. */
+    /**
+     * How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. Of several each
+     * sleeps as many times as long, up to a limit: looking takes time, which those who have the memory need.
+     */
     private static final long ROOM_POLL_NANOS = 500_000;
+
+    private static final long ROOM_POLL_NANOS_MAX = 100_000_000;
 
     private final Epochs epochs;
     private final Clock clock;
@@ -54,6 +59,9 @@ final class WritePath {
     private final AtomicLong nextSequence;
     private final ReentrantLock rotation = new ReentrantLock();
     private final Condition room = rotation.newCondition();
+    /** Who waits for room. Guarded by rotation. */
+    private int waiting;
+
     private final LongAdder userBytes = new LongAdder();
     private volatile boolean closed;
 
@@ -494,11 +502,13 @@ final class WritePath {
             return;
         }
         boolean interrupted = Thread.interrupted();
+        waiting++;
         try {
-            room.awaitNanos(ROOM_POLL_NANOS);
+            room.awaitNanos(Math.min(ROOM_POLL_NANOS * waiting, ROOM_POLL_NANOS_MAX));
         } catch (InterruptedException e) {
             interrupted = true;
         } finally {
+            waiting--;
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
