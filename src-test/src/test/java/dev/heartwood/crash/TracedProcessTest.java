@@ -110,6 +110,26 @@ class TracedProcessTest {
         });
     }
 
+    /** A signal ends no call on a name, nor the cutting of a file, as that of the lock. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void anInterruptedCallOnANameIsMadeAgain() {
+        String calls = "mkdirat,renameat,unlinkat,getdents64,ftruncate";
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        Campaign.run(getClass(), 1, seed -> {
+            try (TestDirectory parent = new TestDirectory("interrupted")) {
+                Path directory = parent.path().resolve("store");
+                List<String> tracer = new ArrayList<>(List.of(tracer(directory, calls, "error=EINTR", "1+2")));
+                tracer.addAll(List.of("-P", directory.resolve("LOCK").toString()));
+                JavaProcess.Ended ended = load(parent, seed, tracer.toArray(String[]::new));
+                assertEquals(0, ended.exit(), ended::output);
+                judge(directory, seed);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
     private static JavaProcess.Ended load(TestDirectory parent, long seed, String... tracer) throws IOException {
         Path directory = parent.path().resolve("store");
         return JavaProcess.of(TracedLoad.class, directory.toString(), Long.toString(seed))

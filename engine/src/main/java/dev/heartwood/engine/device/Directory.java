@@ -60,7 +60,10 @@ final class Directory implements AutoCloseable {
             return;
         }
         make(parent);
-        int result = PathCalls.makeDirectory(PathCalls.WORKING_DIRECTORY, path.toString(), MODE_DIRECTORY);
+        int result;
+        do {
+            result = PathCalls.makeDirectory(PathCalls.WORKING_DIRECTORY, path.toString(), MODE_DIRECTORY);
+        } while (result == -Errno.EINTR);
         if (result < 0 && result != -Errno.EEXIST) {
             throw Failures.of(result, "mkdir", path.toString(), -1);
         }
@@ -102,7 +105,10 @@ final class Directory implements AutoCloseable {
         // A listing moves the position of what was opened, so it opens the directory for itself.
         int listed = open(".", PathCalls.O_RDONLY | PathCalls.O_DIRECTORY);
         try {
-            int result = PathCalls.list(listed, names);
+            int result;
+            do {
+                result = PathCalls.list(listed, names);
+            } while (result == -Errno.EINTR);
             if (result < 0) {
                 throw Failures.of(result, "getdents", path.toString(), -1);
             }
@@ -113,7 +119,10 @@ final class Directory implements AutoCloseable {
     }
 
     void rename(String from, String to) {
-        int result = PathCalls.rename(descriptor(), from, to);
+        int result;
+        do {
+            result = PathCalls.rename(descriptor(), from, to);
+        } while (result == -Errno.EINTR);
         if (result < 0) {
             throw Failures.of(result, "rename", pathOf(from), -1);
         }
@@ -121,7 +130,10 @@ final class Directory implements AutoCloseable {
 
     /** Removes a file; one that is not there is removed already. */
     void delete(String name) {
-        int result = PathCalls.unlink(descriptor(), name);
+        int result;
+        do {
+            result = PathCalls.unlink(descriptor(), name);
+        } while (result == -Errno.EINTR);
         if (result < 0 && result != -Errno.ENOENT) {
             throw Failures.of(result, "unlink", pathOf(name), -1);
         }

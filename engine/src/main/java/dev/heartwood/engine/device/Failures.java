@@ -1,6 +1,7 @@
 package dev.heartwood.engine.device;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
@@ -19,16 +20,22 @@ final class Failures {
     static StoreException of(long result, String operation, String path, long position) {
         int errno = (int) -result;
         if (errno == Errno.ENOSPC || errno == Errno.EDQUOT) {
-            return new NoSpaceException(operation + " failed with " + Errno.name(errno) + " on " + path
-                    + (position < 0 ? "" : " at offset " + position));
+            return new NoSpaceException(message(errno, operation, path, position));
         }
         String explained = errno == Errno.EROFS ? operation + " (the file system is read-only)" : operation;
         return new StoreIoException(errno, Errno.name(errno), explained, path, position);
     }
 
-    /** As {@link #of} for a call that reads file contents and nothing else. */
+    private static String message(int errno, String operation, String path, long position) {
+        return operation + " failed with " + Errno.name(errno) + " on " + path + (position < 0 ? "" : " at offset " + position);
+    }
+
+    /** As {@link #of} for a call that reads file contents, or maps a file, and nothing else: a want of memory says nothing of the file. */
     static StoreException ofRead(long result, String operation, String path, long position) {
         int errno = (int) -result;
+        if (errno == Errno.ENOMEM) {
+            return new InsufficientMemoryException(message(errno, operation, path, position));
+        }
         return new ReadFailedException(errno, Errno.name(errno), operation, path, position);
     }
 

@@ -100,7 +100,7 @@ final class MappedSegment implements MappedFile {
             throw Failures.of(-status.errno(), "statx", path, -1);
         }
         if (status.size() > length) {
-            int result = FileCalls.ftruncate(descriptor, length);
+            int result = Preallocation.truncate(descriptor, length);
             if (result < 0) {
                 throw Failures.of(result, "ftruncate", path, length);
             }
@@ -171,6 +171,9 @@ final class MappedSegment implements MappedFile {
 
     private static long map(int descriptor, long length, FileAccess access, String path) {
         long address = NativeMemory.map(length, access.protection, NativeMemory.MAP_SHARED, descriptor, 0);
+        if (address == -Errno.ENOMEM) {
+            throw Failures.ofRead(address, "mmap", path, -1);
+        }
         if (address < 0) {
             throw Failures.of(address, "mmap", path, -1);
         }

@@ -4,7 +4,7 @@ import dev.heartwood.StoreException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 
-/** Gives files blocks before they are written, so that a later write cannot find the device full. */
+/** Sets the sizes of files, and gives them blocks before they are written, so that a later write cannot find the device full. */
 final class Preallocation {
     private static final int ZERO_BYTES_MAX = 1 << 20;
 
@@ -27,9 +27,18 @@ final class Preallocation {
             }
         } catch (StoreException e) {
             // What was allocated before the device was full would keep it full.
-            FileCalls.ftruncate(file.descriptor(), file.size());
+            truncate(file.descriptor(), file.size());
             throw e;
         }
+    }
+
+    /** Sets the size of a file; the result, or minus errno. */
+    static int truncate(int descriptor, long size) {
+        int result;
+        do {
+            result = FileCalls.ftruncate(descriptor, size);
+        } while (result == -Errno.EINTR);
+        return result;
     }
 
     /** The only way where the file system has no other; it cannot fill holes. */

@@ -50,7 +50,7 @@ final class StoreLock implements AutoCloseable {
         }
         try {
             check(tryLock(descriptor, FileAccess.WRITE), directory, NAME);
-            int result = FileCalls.ftruncate(descriptor, 0);
+            int result = Preallocation.truncate(descriptor, 0);
             if (result < 0) {
                 throw Failures.of(result, "ftruncate", directory.pathOf(NAME), -1);
             }

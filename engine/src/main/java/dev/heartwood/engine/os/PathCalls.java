@@ -92,7 +92,8 @@ public final class PathCalls {
     }
 
     /**
-     * Appends to {@code names} what a freshly opened directory holds, without the entries for itself and its parent.
+     * Appends to {@code names} what a directory holds from where it was listed to, at first all of it, without the entries for itself and
+     * its parent. Where that fails names may have been appended; called again it goes on behind them.
      */
     public static int list(int directory, List<String> names) {
         try (Arena arena = Arena.ofConfined()) {

@@ -3,7 +3,9 @@ package dev.heartwood.engine.device;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
@@ -158,6 +160,11 @@ class ErrnoTest {
         assertFalse(calls.fails(), what + " was not made");
         if (FULL.contains(errno) && !operation.contains("read")) {
             assertEquals(NoSpaceException.class, refusal.getClass(), what);
+            return;
+        }
+        if (errno == Errno.ENOMEM && operation.contains("read")) {
+            assertEquals(InsufficientMemoryException.class, refusal.getClass(), what);
+            assertTrue(refusal.getMessage().contains("ENOMEM"), what);
             return;
         }
         StoreIoException failure = (StoreIoException) refusal;
