@@ -129,7 +129,6 @@ final class UringQueue implements IoQueue {
             int result = ring.completedResult();
             ring.next();
             if (finished(slot, result)) {
-                unused[unusedCount++] = slot;
                 return tags[slot];
             }
             submit();
@@ -137,7 +136,7 @@ final class UringQueue implements IoQueue {
     }
 
     /**
-     * Whether the operation is done; puts it in again when it is not, and throws, with the slot freed, when it
+     * Whether the operation is done, and its slot free; puts it in again when it is not, and throws, with the slot freed, when it
      * failed.
      */
     private boolean finished(int slot, int result) {
@@ -154,6 +153,8 @@ final class UringQueue implements IoQueue {
             int progress = TransferLoop.progress(result, rest);
             done[slot] += progress;
             if (done[slot] == lengths[slot]) {
+                // First of all: a counter may find the Java heap full, and nobody would hear of the operation again.
+                unused[unusedCount++] = slot;
                 count(slot);
                 return true;
             }
