@@ -105,7 +105,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
                 continue;
             }
             table.observe(record.timestamp());
-            restorePosition(record);
+            restorePosition(record, batch);
             insert(record.key(), record.value(), record.timestamp(), batch::put);
             // The next record may be of the same key, and looks for this one in the table.
             batch.write();

@@ -85,19 +85,16 @@ abstract class TableStore implements StateStore {
         }
         try (RestoreBatch batch = table().restore()) {
             restore(records, batch);
-            batch.write();
+            batch.finish();
         }
     }
 
     /** Puts restored records into the batch. */
     abstract void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch);
 
-    /** Takes over the position that a restored record carries. */
-    final void restorePosition(ConsumerRecord<byte[], byte[]> record) {
-        Position position = table().position();
-        synchronized (position) {
-            ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistencyEnabled, position);
-        }
+    /** Takes over the position that a restored record carries, for when the batch is written. */
+    final void restorePosition(ConsumerRecord<byte[], byte[]> record, RestoreBatch batch) {
+        ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistencyEnabled, batch.position());
     }
 
     /** Moves the position on to the record being processed. */

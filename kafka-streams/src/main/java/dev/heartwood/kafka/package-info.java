@@ -30,6 +30,7 @@
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.
+ *   <li>The position never stands for data that readers do not see yet: it moves when the data has been written.
  * </ol>
  *
  * <p>Lock order: table, then position or iterator. The keys of a table are described in {@code TableKeys}.
