@@ -430,16 +430,27 @@ final class StateTable implements TableReader, AutoCloseable {
                 return;
             }
             open = false;
-            try {
-                closeReaders();
-                bulk.end(this::commitRecord);
-                if (ahead && committedHere && writtenBytes == 0) {
-                    store.delete(TableKeys.AHEAD);
-                }
-            } catch (StoreException e) {
-                LOG.warn("Store {} could not write its end; it is closed as it is", name, e);
-            }
         }
+        try {
+            end();
+        } finally {
+            closeStore();
+        }
+    }
+
+    private synchronized void end() {
+        try {
+            closeReaders();
+            bulk.end(this::commitRecord);
+            if (ahead && committedHere && writtenBytes == 0) {
+                store.delete(TableKeys.AHEAD);
+            }
+        } catch (StoreException e) {
+            LOG.warn("Store {} could not write its end; it is closed as it is", name, e);
+        }
+    }
+
+    private void closeStore() {
         try {
             store.close();
         } catch (StoreException e) {

@@ -124,8 +124,11 @@ final class TableOpener {
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
                 name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), time, shared::undoneKeys, closed -> {
-            metrics.remove();
-            shared.release();
+            try {
+                metrics.remove();
+            } finally {
+                shared.release();
+            }
         }));
         metrics.add(table);
         return table;
