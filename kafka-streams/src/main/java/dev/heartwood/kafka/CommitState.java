@@ -22,20 +22,25 @@ import org.apache.kafka.streams.state.internals.PositionSerde;
  * @param dataUpTo no data of the commit has a timestamp after this, if its keys have times; {@link #UNKNOWN} when that is not known
  * @param offsets the changelog offsets that the data stands for
  * @param position the position of the input that the data stands for; not shared
+ * @param madeAt the wall-clock time, in milliseconds, at which the offsets were right, or {@link #NO_TIME}
  */
 record CommitState(
-        long epoch, long streamTime, long dataUpTo, Map<TopicPartition, Long> offsets, Position position) {
+        long epoch, long streamTime, long dataUpTo, Map<TopicPartition, Long> offsets, Position position, long madeAt) {
     /** The {@link #dataUpTo} of a commit that does not say how late its data is. */
     static final long UNKNOWN = Long.MAX_VALUE;
 
-    private static final byte VERSION = 3;
+    /** The {@link #madeAt} of a commit that does not say when it was made. */
+    static final long NO_TIME = -1;
+
+    private static final byte VERSION = 4;
+    private static final byte VERSION_WITHOUT_TIME = 3;
     /** Did not know of the data of a versioned store that a killed process had left. */
     private static final byte VERSION_OF_SEGMENTS = 2;
     private static final byte VERSION_WITHOUT_DATA_UP_TO = 1;
 
     /** The state of a table that was never committed. */
     static CommitState none() {
-        return new CommitState(0, -1, -1, Map.of(), Position.emptyPosition());
+        return new CommitState(0, -1, -1, Map.of(), Position.emptyPosition(), NO_TIME);
     }
 
     /** The offsets after a commit of {@code changes}: none when it is empty, and no value means that an offset goes. */
@@ -59,6 +64,16 @@ record CommitState(
         return offsets.values().stream().anyMatch(offset -> offset >= 0);
     }
 
+    /** This commit, whose offsets were right at a later time too. */
+    CommitState rightAt(long wallMillis) {
+        return new CommitState(epoch, streamTime, dataUpTo, offsets, position, wallMillis);
+    }
+
+    /** Whether it was made at most so long before a time, and not after it. */
+    boolean isYoung(long wallMillis, long ageMaxMillis) {
+        return madeAt != NO_TIME && madeAt <= wallMillis && wallMillis - madeAt <= ageMaxMillis;
+    }
+
     byte[] encoded() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -75,6 +90,7 @@ record CommitState(
             byte[] positionBytes = PositionSerde.serialize(position).array();
             out.writeInt(positionBytes.length);
             out.write(positionBytes);
+            out.writeLong(madeAt);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -100,9 +116,9 @@ record CommitState(
                 TopicPartition partition = new TopicPartition(in.readUTF(), in.readInt());
                 offsets.put(partition, in.readLong());
             }
-            byte[] position = in.readNBytes(in.readInt());
-            return new CommitState(
-                    epoch, streamTime, dataUpTo, Map.copyOf(offsets), PositionSerde.deserialize(ByteBuffer.wrap(position)));
+            Position position = PositionSerde.deserialize(ByteBuffer.wrap(in.readNBytes(in.readInt())));
+            long madeAt = version <= VERSION_WITHOUT_TIME ? NO_TIME : in.readLong();
+            return new CommitState(epoch, streamTime, dataUpTo, Map.copyOf(offsets), position, madeAt);
         } catch (IOException | IllegalArgumentException e) {
             throw new ProcessorStateException("The last commit of store " + storeName + " cannot be read", e);
         }

@@ -46,7 +46,7 @@ class HeartwoodKeyValueStore extends TableStore implements KeyValueStore<Bytes, 
     @Override
     final void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch) {
         for (ConsumerRecord<byte[], byte[]> record : records) {
-            restorePosition(record);
+            restorePosition(record, batch);
             batch.put(TableKeys.data(record.key()), record.value());
         }
     }

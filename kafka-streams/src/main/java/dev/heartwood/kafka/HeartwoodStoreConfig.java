@@ -5,6 +5,7 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.StoreOptions;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -49,15 +50,32 @@ public final class HeartwoodStoreConfig {
     /** Whether free space goes back to the file system: {@code keep} or {@code return}. Default {@code keep}. */
     public static final String FREE_SPACE = PREFIX + "free.space";
 
+    /**
+     * How old the last commit may be, in milliseconds, that a store goes back to; a store that would have to go further back is restored from its
+     * changelog as a whole, since that may have forgotten what was deleted meanwhile. It has to be well below the changelog's {@code
+     * delete.retention.ms}, which is 24 hours unless it is set. Default 12 hours, 0 or more.
+     */
+    public static final String ROLLBACK_AGE_MAX_MS = PREFIX + "rollback.age.max.ms";
+
     private static final List<String> KEYS = List.of(
-            MEMORY_MAX_BYTES, WORKERS, DEVICE, IO_MODE, MEMTABLE_BYTES, CHECKPOINT_DISTANCE, COMPACTION_POLICY, FREE_SPACE);
+            MEMORY_MAX_BYTES,
+            WORKERS,
+            DEVICE,
+            IO_MODE,
+            MEMTABLE_BYTES,
+            CHECKPOINT_DISTANCE,
+            COMPACTION_POLICY,
+            FREE_SPACE,
+            ROLLBACK_AGE_MAX_MS);
 
     private final EnvironmentOptions environment;
     private final StoreOptions store;
+    private final long rollbackAgeMaxMillis;
 
-    private HeartwoodStoreConfig(EnvironmentOptions environment, StoreOptions store) {
-        this.environment = environment;
-        this.store = store;
+    private HeartwoodStoreConfig(Reading reading) {
+        environment = reading.environment.build();
+        store = reading.store.build();
+        rollbackAgeMaxMillis = reading.rollbackAgeMaxMillis;
     }
 
     /**
@@ -66,8 +84,7 @@ public final class HeartwoodStoreConfig {
      * @throws ConfigException when a key is not known or its value is out of range; the message names the key and the value
      */
     public static HeartwoodStoreConfig of(Map<String, ?> configs) {
-        EnvironmentOptions.Builder environment = EnvironmentOptions.builder();
-        StoreOptions.Builder store = StoreOptions.builder().ioMode(StoreOptions.IoMode.BUFFERED);
+        Reading reading = new Reading();
         configs.forEach((key, value) -> {
             if (key.startsWith(PREFIX)) {
                 if (!KEYS.contains(key)) {
@@ -76,23 +93,30 @@ public final class HeartwoodStoreConfig {
                 if (value == null) {
                     throw new ConfigException(key, null, "a value is needed; leave the key out for its default");
                 }
-                apply(environment, store, key, value.toString().trim());
+                reading.apply(key, value.toString().trim());
             }
         });
-        return new HeartwoodStoreConfig(environment.build(), store.build());
+        return new HeartwoodStoreConfig(reading);
     }
 
-    private static void apply(
-            EnvironmentOptions.Builder environment, StoreOptions.Builder store, String key, String text) {
-        switch (key) {
-            case MEMORY_MAX_BYTES -> read(key, text, t -> environment.memory(size(t)));
-            case WORKERS -> read(key, text, t -> environment.workers(Integer.parseInt(t)));
-            case DEVICE -> read(key, text, t -> environment.device(constant(DeviceKind.class, t)));
-            case IO_MODE -> read(key, text, t -> store.ioMode(constant(StoreOptions.IoMode.class, t)));
-            case MEMTABLE_BYTES -> read(key, text, t -> store.memtable(size(t)));
-            case CHECKPOINT_DISTANCE -> read(key, text, t -> store.checkpointDistance(Integer.parseInt(t)));
-            case COMPACTION_POLICY -> read(key, text, t -> store.policy(constant(CompactionPolicyKind.class, t)));
-            default -> read(key, text, t -> store.freeSpace(constant(StoreOptions.FreeSpace.class, t)));
+    /** What the keys read so far say, and defaults. */
+    private static final class Reading {
+        private final EnvironmentOptions.Builder environment = EnvironmentOptions.builder();
+        private final StoreOptions.Builder store = StoreOptions.builder().ioMode(StoreOptions.IoMode.BUFFERED);
+        private long rollbackAgeMaxMillis = Duration.ofHours(12).toMillis();
+
+        void apply(String key, String text) {
+            switch (key) {
+                case MEMORY_MAX_BYTES -> read(key, text, t -> environment.memory(size(t)));
+                case WORKERS -> read(key, text, t -> environment.workers(Integer.parseInt(t)));
+                case DEVICE -> read(key, text, t -> environment.device(constant(DeviceKind.class, t)));
+                case IO_MODE -> read(key, text, t -> store.ioMode(constant(StoreOptions.IoMode.class, t)));
+                case MEMTABLE_BYTES -> read(key, text, t -> store.memtable(size(t)));
+                case CHECKPOINT_DISTANCE -> read(key, text, t -> store.checkpointDistance(Integer.parseInt(t)));
+                case COMPACTION_POLICY -> read(key, text, t -> store.policy(constant(CompactionPolicyKind.class, t)));
+                case FREE_SPACE -> read(key, text, t -> store.freeSpace(constant(StoreOptions.FreeSpace.class, t)));
+                default -> read(key, text, t -> rollbackAgeMaxMillis = notNegative(Long.parseLong(t)));
+            }
         }
     }
 
@@ -104,6 +128,13 @@ public final class HeartwoodStoreConfig {
         } catch (IllegalArgumentException e) {
             throw new ConfigException(key, text, e.getMessage());
         }
+    }
+
+    private static long notNegative(long millis) {
+        if (millis < 0) {
+            throw new IllegalArgumentException("0 or more is needed");
+        }
+        return millis;
     }
 
     private static ByteSize size(String text) {
@@ -129,5 +160,10 @@ public final class HeartwoodStoreConfig {
     /** What every store is opened with. */
     StoreOptions store() {
         return store;
+    }
+
+    /** How old the last commit may be that a store goes back to. */
+    long rollbackAgeMaxMillis() {
+        return rollbackAgeMaxMillis;
     }
 }

@@ -62,7 +62,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
 
     /**
      * Writes a version, and then where the one before it ends. In this order: a reader that finds the one without the other goes
-     * by the version that is nearest. Who was killed between the two makes it good when the record comes again. A version that ended before is left as
+     * by the version that is nearest, and who reads many by where the next one begins. Who was killed between the two makes it good when the record comes again. A version that ended before is left as
      * it is: what ended it may have been a deletion that is no longer kept.
      */
     private long insert(byte[] key, byte[] value, long timestamp, BiConsumer<byte[], byte[]> writer) {
@@ -105,7 +105,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
                 continue;
             }
             table.observe(record.timestamp());
-            restorePosition(record);
+            restorePosition(record, batch);
             insert(record.key(), record.value(), record.timestamp(), batch::put);
             // The next record may be of the same key, and looks for this one in the table.
             batch.write();

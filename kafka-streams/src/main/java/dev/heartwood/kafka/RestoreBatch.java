@@ -1,16 +1,19 @@
 package dev.heartwood.kafka;
 
 import dev.heartwood.WriteBatch;
+import org.apache.kafka.streams.query.Position;
 
 /**
  * Collects restored records and writes them in batches of a bounded size; a record that is larger is written without one, for which there
- * is memory wherever there was for the record. Belongs to one thread.
+ * is memory wherever there was for the record. The table's position moves when all is written: a query that asks for a position must find
+ * the records. Belongs to one thread.
  */
 final class RestoreBatch implements AutoCloseable {
     private static final long WRITE_BYTES = 512 << 10;
 
     private final StateTable table;
     private final WriteBatch batch;
+    private final Position position = Position.emptyPosition();
 
     RestoreBatch(StateTable table, WriteBatch batch) {
         this.table = table;
@@ -29,6 +32,20 @@ final class RestoreBatch implements AutoCloseable {
             batch.delete(tableKey);
         } else {
             batch.put(tableKey, value);
+        }
+    }
+
+    /** What the records carry, to be merged into. */
+    Position position() {
+        return position;
+    }
+
+    /** Writes what is left, and moves the table's position on. */
+    void finish() {
+        write();
+        Position reached = table.position();
+        synchronized (reached) {
+            reached.merge(position);
         }
     }
 

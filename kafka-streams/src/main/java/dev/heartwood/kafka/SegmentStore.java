@@ -59,7 +59,7 @@ abstract class SegmentStore extends TableStore {
         long liveFrom = liveFrom();
         for (ConsumerRecord<byte[], byte[]> record : records) {
             if (keys.timeOfStoreKey(record.key()) >= liveFrom) {
-                restorePosition(record);
+                restorePosition(record, batch);
                 batch.put(tableKey(record.key()), record.value());
             }
         }

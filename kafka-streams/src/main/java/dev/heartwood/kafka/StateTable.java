@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.query.Position;
@@ -39,6 +40,7 @@ final class StateTable implements TableReader, AutoCloseable {
      * sinceLastingBytes   -                     -                     the table's lock
      * ahead               -                     -                     the table's lock
      * committedHere       -                     -                     the table's lock
+     * rightAt             -                     -                     the table's lock
      * position            -                     -                     its own monitor, as Kafka Streams does
      *
      * Lock order: the table's lock, then the position's monitor or an iterator's lock.
@@ -54,6 +56,7 @@ final class StateTable implements TableReader, AutoCloseable {
     private final CommitMode mode;
     private final UndoLog undo;
     private final BulkRestore bulk;
+    private final Time time;
     private final Consumer<StateTable> afterClose;
     private final Position position;
     private final Set<TableIterator<?>> iterators = ConcurrentHashMap.newKeySet();
@@ -75,6 +78,8 @@ final class StateTable implements TableReader, AutoCloseable {
     private boolean ahead;
     /** Whether the last commit since the table was opened stands for what was found in it. */
     private boolean committedHere;
+    /** When the offsets of the last commit were said to be right, as far as is known. */
+    private long rightAt;
 
     /**
      * What {@link TableOpener} found and made.
@@ -91,6 +96,7 @@ final class StateTable implements TableReader, AutoCloseable {
             CommitState committed,
             boolean isAhead,
             long foundUpTo,
+            Time time,
             Supplier<UndoneKeys> undoneKeys,
             Consumer<StateTable> afterClose) {}
 
@@ -103,6 +109,8 @@ final class StateTable implements TableReader, AutoCloseable {
         afterClose = parts.afterClose();
         foundUpTo = parts.foundUpTo();
         ahead = parts.isAhead();
+        time = parts.time();
+        rightAt = committed.madeAt();
         hasCommit = committed.epoch() > 0;
         ownEntries = 1 + (hasCommit ? 1 : 0) + (ahead ? 1 : 0);
         streamTime = committed.streamTime();
@@ -201,6 +209,7 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             bulk.end(this::commitRecord);
             if (undo != null) {
+                keepTimeOfCommit();
                 lastsWhereCommitsAreRare();
                 undoEntries += undo.write(tableKey, value);
             } else {
@@ -255,11 +264,12 @@ final class StateTable implements TableReader, AutoCloseable {
         Map<TopicPartition, Long> after = committed.offsetsAfter(offsets);
         boolean isSame = writtenBytes == 0 && after.equals(committed.offsets()) && streamTime == committed.streamTime();
         if (isSame && (undo == null || committed.dataUpTo() != CommitState.UNKNOWN)) {
+            rightAt = time.milliseconds();
             return;
         }
         writing(() -> {
             CommitState before = committed;
-            CommitState next = new CommitState(before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy());
+            CommitState next = new CommitState(before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy(), time.milliseconds());
             committed = next;
             sinceLastingBytes += writtenBytes;
             try {
@@ -269,6 +279,7 @@ final class StateTable implements TableReader, AutoCloseable {
                 throw e;
             }
             writtenBytes = 0;
+            rightAt = next.madeAt();
             committedHere = standsForData(offsets);
             if (undo != null) {
                 undo.begin(next);
@@ -303,6 +314,17 @@ final class StateTable implements TableReader, AutoCloseable {
         }
         if (isSynced) {
             lasts(committed);
+        }
+    }
+
+    /**
+     * Called before what needs a way back to the last commit is written. A commit of what there was already is not written while nothing
+     * follows it: Kafka Streams also makes one of the offsets that it has found, before it restores what came after them.
+     */
+    private void keepTimeOfCommit() {
+        if (rightAt != committed.madeAt()) {
+            committed = committed.rightAt(rightAt);
+            store.put(TableKeys.COMMIT, committed.encoded(), Durability.BUFFERED);
         }
     }
 
@@ -408,16 +430,27 @@ final class StateTable implements TableReader, AutoCloseable {
                 return;
             }
             open = false;
-            try {
-                closeReaders();
-                bulk.end(this::commitRecord);
-                if (ahead && committedHere && writtenBytes == 0) {
-                    store.delete(TableKeys.AHEAD);
-                }
-            } catch (StoreException e) {
-                LOG.warn("Store {} could not write its end; it is closed as it is", name, e);
-            }
         }
+        try {
+            end();
+        } finally {
+            closeStore();
+        }
+    }
+
+    private synchronized void end() {
+        try {
+            closeReaders();
+            bulk.end(this::commitRecord);
+            if (ahead && committedHere && writtenBytes == 0) {
+                store.delete(TableKeys.AHEAD);
+            }
+        } catch (StoreException e) {
+            LOG.warn("Store {} could not write its end; it is closed as it is", name, e);
+        }
+    }
+
+    private void closeStore() {
         try {
             store.close();
         } catch (StoreException e) {

@@ -47,8 +47,13 @@ abstract class TableIterator<K> implements KeyValueIterator<K, byte[]> {
     /** Moves the cursor to the next entry to show; false at the end. */
     abstract boolean advance(Cursor cursor);
 
-    /** What the entry that the cursor stands on is shown as. */
+    /** What the key of the entry that the cursor stands on is shown as. */
     abstract K key(byte[] tableKey);
+
+    /** What is shown after {@link #advance}. */
+    KeyValue<K, byte[]> entry(Cursor cursor) {
+        return KeyValue.pair(key(cursor.key()), cursor.value());
+    }
 
     @Override
     public final synchronized boolean hasNext() {
@@ -64,7 +69,7 @@ abstract class TableIterator<K> implements KeyValueIterator<K, byte[]> {
                     cursor = opening.get();
                 }
                 if (advance(cursor)) {
-                    next = KeyValue.pair(key(cursor.key()), cursor.value());
+                    next = entry(cursor);
                 } else {
                     ended = true;
                 }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
@@ -28,12 +29,14 @@ final class TableOpener {
     private final String name;
     private final TableShape shape;
     private final TableFilter filter;
+    private final Time time;
 
-    TableOpener(StateStoreContext context, String name, TableShape shape, TableFilter.Expiry expiry) {
+    TableOpener(StateStoreContext context, String name, TableShape shape, TableFilter.Expiry expiry, Time time) {
         this.context = context;
         this.name = name;
         this.shape = shape;
         this.filter = new TableFilter(shape.kind(), expiry);
+        this.time = time;
     }
 
     /** Where the store lies in a task's directory. */
@@ -66,7 +69,7 @@ final class TableOpener {
                     .groupSuffixBytes(shape.kind().groupSuffixBytes())
                     .build();
             store = shared.environment().open(directory, options);
-            return open(store, shared);
+            return open(store, shared, config);
         } catch (StoreException e) {
             giveUp(store, shared, e);
             throw refused("Store " + name + " cannot be opened in " + directory, e);
@@ -90,7 +93,7 @@ final class TableOpener {
         }
     }
 
-    private StateTable open(KeyValueStore store, SharedEnvironment shared) {
+    private StateTable open(KeyValueStore store, SharedEnvironment shared, HeartwoodStoreConfig config) {
         TableShape found = shape(store);
         byte[] encoded = store.get(TableKeys.COMMIT);
         CommitState committed = encoded == null ? CommitState.none() : CommitState.decode(name, shape.kind(), encoded);
@@ -99,28 +102,52 @@ final class TableOpener {
             store.sync();
         }
         CommitMode mode = CommitMode.of(context.appConfigs());
-        boolean isAhead = store.contains(TableKeys.AHEAD);
-        if (isAhead && mode.undoes()) {
+        String noWayBack = noWayBack(store, committed, config.rollbackAgeMaxMillis());
+        boolean isAhead = noWayBack != null;
+        if (isAhead) {
             if (CommitMode.isExactlyOnce(context.appConfigs())) {
-                throw corrupted(new ProcessorStateException("Store " + name + " was left by at-least-once processing with writes after its"
-                        + " last commit, which exactly-once processing must not see"));
+                throw corrupted(new ProcessorStateException(
+                        "Store " + name + noWayBack + "; exactly-once processing must not see them, so the store has to be restored"));
             }
-            LOG.info("Store {} was left with writes after its last commit, and is not transactional until it has been closed after another", name);
+            if (mode.undoes()) {
+                LOG.info("Store {}{}, and is not transactional until it has been closed after another", name, noWayBack);
+            }
             mode = CommitMode.KEEP;
+            store.put(TableKeys.AHEAD, new byte[0]);
+        } else {
+            rollBack(store, committed, found.firstNew(committed));
         }
-        rollBack(store, committed, isAhead ? TableShape.NOTHING_NEW : found.firstNew(committed));
         if (found.segmentMillis() != shape.segmentMillis()) {
             LOG.info("Store {} is moved to time segments of {} ms, which its retention asks for now", name, shape.segmentMillis());
             new SegmentMove(store, shape).run();
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), shared::undoneKeys, closed -> {
-            metrics.remove();
-            shared.release();
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), time, shared::undoneKeys, closed -> {
+            try {
+                metrics.remove();
+            } finally {
+                shared.release();
+            }
         }));
         metrics.add(table);
         return table;
+    }
+
+    /**
+     * Why the store may not go back to its last commit, or null when it may. Kafka Streams reads the changelog from that commit on, and
+     * Kafka removes deletions from it some time after they were written; what was deleted since would be there again and stay.
+     */
+    private String noWayBack(KeyValueStore store, CommitState committed, long ageMaxMillis) {
+        if (store.contains(TableKeys.AHEAD)) {
+            return " was left by at-least-once processing with writes after its last commit";
+        }
+        boolean wouldGoBack = committed.knowsOffsets() && UndoLog.leadsBack(store, committed.epoch());
+        if (wouldGoBack && !committed.isYoung(time.milliseconds(), ageMaxMillis)) {
+            return " was left with writes after its last commit, which is not known to be younger than "
+                    + HeartwoodStoreConfig.ROLLBACK_AGE_MAX_MS + ", " + ageMaxMillis + " ms";
+        }
+        return null;
     }
 
     /** What has Kafka Streams restore the store: it takes a corrupted task for that, but of global stores only this. */

@@ -5,6 +5,7 @@ import java.util.Collection;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.processor.StateStore;
@@ -35,6 +36,7 @@ abstract class TableStore implements StateStore {
     private final String name;
     private final TableFilter.Expiry expiry;
     private final TableShape shape;
+    private Time time = Time.SYSTEM;
     private StateStoreContext context;
     private boolean consistencyEnabled;
     /** Kafka Streams may yet commit offsets of another store to this one. Belongs to the thread that initialises it. */
@@ -46,6 +48,11 @@ abstract class TableStore implements StateStore {
         this.name = name;
         this.shape = shape;
         this.expiry = expiry;
+    }
+
+    /** Has the store go by another clock from its next opening on. For tests. */
+    final void goBy(Time time) {
+        this.time = time;
     }
 
     @Override
@@ -64,7 +71,7 @@ abstract class TableStore implements StateStore {
     }
 
     private void open() {
-        table = new TableOpener(context, name, shape, expiry).open();
+        table = new TableOpener(context, name, shape, expiry, time).open();
         opened(context);
     }
 
@@ -78,19 +85,16 @@ abstract class TableStore implements StateStore {
         }
         try (RestoreBatch batch = table().restore()) {
             restore(records, batch);
-            batch.write();
+            batch.finish();
         }
     }
 
     /** Puts restored records into the batch. */
     abstract void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch);
 
-    /** Takes over the position that a restored record carries. */
-    final void restorePosition(ConsumerRecord<byte[], byte[]> record) {
-        Position position = table().position();
-        synchronized (position) {
-            ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistencyEnabled, position);
-        }
+    /** Takes over the position that a restored record carries, for when the batch is written. */
+    final void restorePosition(ConsumerRecord<byte[], byte[]> record, RestoreBatch batch) {
+        ChangelogRecordDeserializationHelper.applyChecksAndUpdatePosition(record, consistencyEnabled, batch.position());
     }
 
     /** Moves the position on to the record being processed. */

@@ -15,6 +15,8 @@ import java.util.Arrays;
  * written there may be dropped at any time, as soon as it has expired. Nor do versions that begin later than all of the commit; they lie
  * among the others, so going back looks through the table for them if there may be any.
  *
+ * <p>Whether they may lead back is asked before ({@link TableOpener}): what was deleted since an old commit would be there again.
+ *
  * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage once that write
  * has been synced, and go when a merge meets them. Belongs to the writer of the table.
  */
@@ -120,6 +122,15 @@ final class UndoLog {
         }
     }
 
+    /** Whether there are records that lead back to the commit of an epoch. */
+    static boolean leadsBack(KeyValueStore store, long epoch) {
+        return !isEmpty(store, records(epoch));
+    }
+
+    private static KeyRange records(long epoch) {
+        return KeyRange.between(TableKeys.undoPrefix(epoch), TableKeys.undoPrefix(epoch + 1));
+    }
+
     /**
      * Goes back to the commit of an epoch by its records. Each batch restores keys and removes their records together, and a large value is
      * restored before its record is removed, so a rollback that is cut short goes on where it ended.
@@ -127,8 +138,7 @@ final class UndoLog {
      * @return how many keys were restored
      */
     static long rollBack(KeyValueStore store, long epoch) {
-        KeyRange records = KeyRange.between(TableKeys.undoPrefix(epoch), TableKeys.undoPrefix(epoch + 1));
-        return RangeRewrite.ofEntries(store, records, UndoLog::undo).run() / 2;
+        return RangeRewrite.ofEntries(store, records(epoch), UndoLog::undo).run() / 2;
     }
 
     private static void undo(byte[] undoKey, byte[] before, RangeRewrite.Writes writes) {

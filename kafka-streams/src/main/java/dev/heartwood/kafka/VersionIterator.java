@@ -35,8 +35,7 @@ final class VersionIterator implements VersionedRecordIterator<byte[]> {
 
     @Override
     public VersionedRecord<byte[]> next() {
-        KeyValue<byte[], byte[]> entry = entries.next();
-        return HeartwoodVersionedStore.shown(VersionKeys.version(entry.key, entry.value));
+        return HeartwoodVersionedStore.shown(entries.next().key);
     }
 
     @Override
@@ -44,11 +43,17 @@ final class VersionIterator implements VersionedRecordIterator<byte[]> {
         entries.close();
     }
 
-    /** The entries of the table behind it. */
-    static final class Entries extends TableIterator<byte[]> {
+    /**
+     * The entries of the table behind it. A version may be there whose end has not been written yet ({@link HeartwoodVersionedStore}); it
+     * is shown to end where the next one begins.
+     */
+    static final class Entries extends TableIterator<Version> {
         private final Times times;
         private final Direction direction;
+        private Version shown;
         private boolean started;
+        /** The version that the cursor stands on; null at the end. */
+        private Version current;
 
         Entries(String storeName, Cursor cursor, Times times, Direction direction) {
             super(storeName, cursor);
@@ -58,26 +63,45 @@ final class VersionIterator implements VersionedRecordIterator<byte[]> {
 
         @Override
         boolean advance(Cursor cursor) {
-            while (step(cursor)) {
-                if (times.includes(VersionKeys.version(cursor.key(), cursor.value()))) {
-                    return true;
-                }
-            }
-            return false;
+            do {
+                shown = direction == Direction.FORWARD ? next(cursor) : previous(cursor);
+            } while (shown != null && !times.includes(shown));
+            return shown != null;
         }
 
-        private boolean step(Cursor cursor) {
-            if (direction == Direction.FORWARD) {
-                return cursor.next();
+        /** The cursor is one version ahead of what is shown. */
+        private Version next(Cursor cursor) {
+            if (!started) {
+                started = true;
+                current = read(cursor, cursor.next());
             }
-            boolean isFirst = !started;
+            Version version = current;
+            if (version == null) {
+                return null;
+            }
+            current = read(cursor, cursor.next());
+            return current == null ? version : version.endingBy(current.validFrom());
+        }
+
+        private Version previous(Cursor cursor) {
+            Version later = current;
+            current = read(cursor, started ? cursor.previous() : cursor.last());
             started = true;
-            return isFirst ? cursor.last() : cursor.previous();
+            return current == null || later == null ? current : current.endingBy(later.validFrom());
+        }
+
+        private static Version read(Cursor cursor, boolean isThere) {
+            return isThere ? VersionKeys.version(cursor.key(), cursor.value()) : null;
         }
 
         @Override
-        byte[] key(byte[] tableKey) {
-            return tableKey;
+        KeyValue<Version, byte[]> entry(Cursor cursor) {
+            return KeyValue.pair(shown, shown.value());
+        }
+
+        @Override
+        Version key(byte[] tableKey) {
+            return shown;
         }
     }
 }

@@ -34,7 +34,12 @@ final class VersionKeys {
      * @param validTo when the next one began, or {@link #UNDEFINED}
      * @param value the value, or null when the key was deleted
      */
-    record Version(long validFrom, long validTo, byte[] value) {}
+    record Version(long validFrom, long validTo, byte[] value) {
+        /** This version, which ends at a time at the latest. */
+        Version endingBy(long time) {
+            return validTo <= time ? this : new Version(validFrom, time, value);
+        }
+    }
 
     static byte[] tableKey(byte[] recordKey, long validFrom) {
         return ByteBuffer.allocate(1 + Integer.BYTES + recordKey.length + Long.BYTES)

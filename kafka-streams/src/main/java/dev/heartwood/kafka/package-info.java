@@ -19,6 +19,8 @@
  *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
  *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
+ *   <li>A table goes back only to a commit that is younger than a limit, for Kafka Streams reads the changelog from there on, and that forgets what
+ *       was deleted. How old a commit is counts from when its offsets were last said to be right before data was written that has to be undone.
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
  *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
  *       away for good while a loss of power still takes later commits.
@@ -28,6 +30,7 @@
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
  *   <li>No reader takes the writer's lock.
+ *   <li>The position never stands for data that readers do not see yet: it moves when the data has been written.
  * </ol>
  *
  * <p>Lock order: table, then position or iterator. The keys of a table are described in {@code TableKeys}.

@@ -2,6 +2,7 @@ package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,6 +13,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -180,7 +182,7 @@ class CommitTest {
         }
     }
 
-    /** A commit of a version that did not write how late its data was. */
+    /** As one after at-least-once processing, or of a version that did not write how late its data was. */
     @Test
     void aCommitThatDoesNotSayHowLateItsDataIsIsGoneBackToByUndoRecords() {
         Bytes key = Bytes.wrap("k".getBytes());
@@ -193,13 +195,15 @@ class CommitTest {
                 .build();
         Path files = TableOpener.directory(directory.path().toFile(), "sessions");
         try (KeyValueStore raw = Heartwood.open(files, options)) {
-            byte[] commit = raw.get(TableKeys.COMMIT);
-            int dataUpTo = 1 + 2 * Long.BYTES; // behind version, epoch and stream time
-            byte[] first = new byte[commit.length - Long.BYTES];
-            System.arraycopy(commit, 0, first, 0, dataUpTo);
-            System.arraycopy(commit, dataUpTo + Long.BYTES, first, dataUpTo, first.length - dataUpTo);
-            first[0] = 1;
-            raw.put(TableKeys.COMMIT, first);
+            CommitState commit = CommitState.decode("sessions", TableKind.SESSION, raw.get(TableKeys.COMMIT));
+            CommitState without = new CommitState(
+                    commit.epoch(),
+                    commit.streamTime(),
+                    CommitState.UNKNOWN,
+                    commit.offsets(),
+                    commit.position(),
+                    commit.madeAt());
+            raw.put(TableKeys.COMMIT, without.encoded());
         }
         store = sessions(EXACTLY_ONCE);
         assertEquals(TableShape.NOTHING_NEW, store.table().firstNew());
@@ -215,16 +219,37 @@ class CommitTest {
     /** Commits of that version did not know of versions that a process killed under at-least-once had left. */
     @Test
     void theSecondVersionOfACommitIsBelievedOnlyAboutTimeSegments() {
-        CommitState commit = new CommitState(7, 50, 60, Map.of(StoreContext.CHANGELOG, 5L), Position.emptyPosition());
+        CommitState commit = new CommitState(
+                7, 50, 60, Map.of(StoreContext.CHANGELOG, 5L), Position.emptyPosition(), CommitState.NO_TIME);
         byte[] encoded = commit.encoded();
         assertEquals(60, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
         encoded[0] = 2;
         assertEquals(commit, CommitState.decode("s", TableKind.WINDOW, encoded));
         assertEquals(CommitState.UNKNOWN, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
-        for (byte unknown : new byte[] {0, 4}) {
+        for (byte unknown : new byte[] {0, 5}) {
             encoded[0] = unknown;
             assertThrows(ProcessorStateException.class, () -> CommitState.decode("s", TableKind.WINDOW, encoded));
         }
+    }
+
+    @Test
+    void theVersionsBeforeDidNotSayWhenACommitWasMadeOrHowLateItsDataWas() {
+        CommitState commit =
+                new CommitState(7, 50, 60, Map.of(StoreContext.CHANGELOG, 5L), Position.emptyPosition(), 1_000);
+        byte[] encoded = commit.encoded();
+        assertEquals(commit, CommitState.decode("s", TableKind.WINDOW, encoded));
+        byte[] third = Arrays.copyOf(encoded, encoded.length - Long.BYTES);
+        third[0] = 3;
+        CommitState found = CommitState.decode("s", TableKind.WINDOW, third);
+        assertEquals(commit.rightAt(CommitState.NO_TIME), found);
+        assertFalse(found.isYoung(0, Long.MAX_VALUE));
+        int dataUpTo = 1 + 2 * Long.BYTES; // behind version, epoch and stream time
+        byte[] first = Arrays.copyOf(third, third.length - Long.BYTES);
+        System.arraycopy(third, dataUpTo + Long.BYTES, first, dataUpTo, first.length - dataUpTo);
+        first[0] = 1;
+        found = CommitState.decode("s", TableKind.WINDOW, first);
+        assertEquals(CommitState.UNKNOWN, found.dataUpTo());
+        assertEquals(commit.offsets(), found.offsets());
     }
 
     private HeartwoodSessionStore sessions() {

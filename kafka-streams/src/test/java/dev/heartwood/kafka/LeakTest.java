@@ -1,10 +1,15 @@
 package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.Cursor;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +24,7 @@ class LeakTest {
     private static final int CYCLES = 1_000;
     private static final int WARM_CYCLES = 20;
     private static final int STORES = 100;
+    private static final Bytes KEY = Bytes.wrap("k".getBytes());
 
     @Test
     void aThousandCyclesLeaveNothingBehind() throws IOException {
@@ -40,6 +46,31 @@ class LeakTest {
             assertEquals(0, SharedEnvironment.openCount());
             assertEquals(metricsBefore, metrics.metrics().size(), "gauges go with their store");
         }
+    }
+
+    /** As a full Java heap may; the store's lock was held until the JVM ended. */
+    @Test
+    void anErrorBeforeTheDirectoryIsClosedLeavesNothingOpen() {
+        try (TestDirectory directory = new TestDirectory("leak")) {
+            StoreContext context = new StoreContext(directory.path(), Map.of());
+            HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+            store.put(KEY, new byte[100]);
+            OutOfMemoryError error = new OutOfMemoryError("planted");
+            store.table().opened(new VersionIterator.Entries("s", cursorThatThrows(error), null, Direction.FORWARD));
+            assertSame(error, assertThrows(OutOfMemoryError.class, store::close));
+            store.close();
+            assertEquals(0, SharedEnvironment.openCount());
+            context.open(store);
+            assertEquals(100, store.get(KEY).length);
+            store.close();
+        }
+    }
+
+    private static Cursor cursorThatThrows(Error error) {
+        InvocationHandler handler = (proxy, method, arguments) -> {
+            throw error;
+        };
+        return (Cursor) Proxy.newProxyInstance(Cursor.class.getClassLoader(), new Class<?>[] {Cursor.class}, handler);
     }
 
     @Test

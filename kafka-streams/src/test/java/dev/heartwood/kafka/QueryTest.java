@@ -9,19 +9,26 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.testkit.TestDirectory;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.internals.RecordHeaders;
+import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.processor.internals.ChangelogRecordDeserializationHelper;
 import org.apache.kafka.streams.query.FailureReason;
 import org.apache.kafka.streams.query.KeyQuery;
 import org.apache.kafka.streams.query.Position;
@@ -35,6 +42,7 @@ import org.apache.kafka.streams.query.WindowRangeQuery;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.WindowStore;
+import org.apache.kafka.streams.state.internals.PositionSerde;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -130,6 +138,59 @@ class QueryTest {
         store.close();
         QueryResult<byte[]> closed = store.query(query, PositionBound.unbounded(), new QueryConfig(false));
         assertEquals(FailureReason.STORE_EXCEPTION, closed.getFailureReason());
+    }
+
+    /** Of a standby the position ran ahead of what a batch had written, and the answer was from before the record that it was asked for. */
+    @Test
+    void aQueryIsRefusedWhileARestoredRecordIsNotWritten() {
+        StoreContext standby = new StoreContext(
+                directory.path(), Map.of(StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, "true"));
+        HeartwoodKeyValueStore store = standby.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        standby.streams().restoreWithHeaders("s", List.of(restored("a", 4)));
+        assertEquals(Position.emptyPosition().withComponent("input", 0, 4), store.getPosition());
+        Query<byte[]> query = KeyQuery.<Bytes, byte[]>withKey(bytes("a"));
+        PositionBound five = PositionBound.at(Position.emptyPosition().withComponent("input", 0, 5));
+        List<FailureReason> asked = new ArrayList<>();
+        List<ConsumerRecord<byte[], byte[]>> batch = List.of(restored("a", 5), restored("b", 6));
+        standby.streams().restoreWithHeaders("s", new AbstractList<>() {
+            @Override
+            public ConsumerRecord<byte[], byte[]> get(int index) {
+                if (index > 0) {
+                    asked.add(store.query(query, five, new QueryConfig(false)).getFailureReason());
+                }
+                return batch.get(index);
+            }
+
+            @Override
+            public int size() {
+                return batch.size();
+            }
+        });
+        assertEquals(List.of(FailureReason.NOT_UP_TO_BOUND), asked);
+        assertArrayEquals(new byte[] {5}, store.query(query, five, new QueryConfig(false)).getResult());
+        store.close();
+    }
+
+    /** A changelog's record whose value says at which position of the input it was written. */
+    private static ConsumerRecord<byte[], byte[]> restored(String key, int offset) {
+        Position position = Position.emptyPosition().withComponent("input", 0, offset);
+        RecordHeaders headers = new RecordHeaders();
+        headers.add(ChangelogRecordDeserializationHelper.CHANGELOG_VERSION_HEADER_RECORD_CONSISTENCY);
+        headers.add(
+                ChangelogRecordDeserializationHelper.CHANGELOG_POSITION_HEADER_KEY,
+                PositionSerde.serialize(position).array());
+        return new ConsumerRecord<>(
+                "changelog",
+                0,
+                offset,
+                0L,
+                TimestampType.CREATE_TIME,
+                0,
+                0,
+                key.getBytes(),
+                new byte[] {(byte) offset},
+                headers,
+                Optional.empty());
     }
 
     /** The writer holds the table's lock; readers come and go meanwhile. */

@@ -128,6 +128,44 @@ class VersionedStoreTest {
         }
     }
 
+    /** A query that comes between the two writes showed a version beside the one that had ended it. */
+    @Test
+    void aVersionWithoutItsEndEndsWhereTheNextBegins() {
+        try (TestDirectory directory = new TestDirectory("versions")) {
+            HeartwoodVersionedStore store =
+                    new StoreContext(directory.path(), Map.of()).open(new HeartwoodVersionedStore("s", RETENTION));
+            store.put(KEY, new byte[] {1}, 10);
+            store.put(KEY, new byte[] {4}, 40);
+            store.table().put(VersionKeys.tableKey(KEY.get(), 20), VersionKeys.tableValue(40, new byte[] {2}));
+            store.table().put(VersionKeys.tableKey(KEY.get(), 60), VersionKeys.tableValue(VersionKeys.UNDEFINED, null));
+            assertEquals(List.of("10-20"), spans(store, 12, 15));
+            assertEquals(List.of("20-40"), spans(store, 25, 30));
+            assertEquals(List.of("20-40", "40-60"), spans(store, 35, 50));
+            assertEquals(List.of(), spans(store, 60, 70));
+            store.close();
+        }
+    }
+
+    /** Which versions a query shows, in either order, as from when to when. */
+    private static List<String> spans(HeartwoodVersionedStore store, long from, long to) {
+        MultiVersionedKeyQuery<Bytes, byte[]> query = MultiVersionedKeyQuery.<Bytes, byte[]>withKey(KEY)
+                .fromTime(Instant.ofEpochMilli(from))
+                .toTime(Instant.ofEpochMilli(to));
+        List<String> ascending = spans(store, query.withAscendingTimestamps());
+        assertEquals(ascending.reversed(), spans(store, query.withDescendingTimestamps()));
+        return ascending;
+    }
+
+    private static List<String> spans(HeartwoodVersionedStore store, MultiVersionedKeyQuery<Bytes, byte[]> query) {
+        List<String> spans = new ArrayList<>();
+        try (VersionedRecordIterator<byte[]> versions =
+                store.query(query, PositionBound.unbounded(), new QueryConfig(false)).getResult()) {
+            versions.forEachRemaining(version ->
+                    spans.add(version.timestamp() + "-" + version.validTo().orElse(VersionKeys.UNDEFINED)));
+        }
+        return spans;
+    }
+
     /** A query with this bound must not be answered without the record. */
     @Test
     void thePositionDoesNotMoveBeforeTheRecordIsWritten() {
