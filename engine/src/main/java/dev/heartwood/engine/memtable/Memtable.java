@@ -100,6 +100,11 @@ public final class Memtable {
         return MemoryPool.blockBytes(Records.bytesMax(bytes, count) + Records.CELL_BYTES + Lane.CHUNK_HEADER_BYTES);
     }
 
+    /** What they take of the pool altogether, when they are the first that a memtable of so many lanes takes. */
+    public static long bytesReserved(int lanes, int count, long bytes) {
+        return blockBytes(count, bytes) + HashIndex.bytesReserved(lanes, count < INDEX_RESERVE_COUNT_MIN ? 0 : count);
+    }
+
     private boolean isOpen() {
         return !sealed && !index.exhausted();
     }

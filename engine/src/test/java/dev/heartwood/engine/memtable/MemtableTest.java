@@ -226,6 +226,19 @@ class MemtableTest {
         assertTrue(memtable.reserveBatch(0, 10_000, 0));
     }
 
+    /** By what is told beforehand a batch that no pool could hold is refused. */
+    @Test
+    void firstBatchTakesWhatIsTold() {
+        for (int lanes : new int[] {1, 4, 16}) {
+            for (int count : new int[] {1, 63, 64, 300, 3_000, 50_000, 300_000}) {
+                Memtable empty = new Memtable(pool, new SortArrays(), 1, lanes, MEBIBYTE);
+                assertTrue(empty.reserveBatch(lanes - 1, count, count));
+                assertEquals(empty.bytesHeld(), Memtable.bytesReserved(lanes, count, count), lanes + " lanes, " + count);
+                empty.release();
+            }
+        }
+    }
+
     private static List<byte[]> keysOfFirstPartition(int count) {
         List<byte[]> keys = new ArrayList<>();
         try (MemoryPool memory = MemoryPool.open(4096)) {
