@@ -2,12 +2,16 @@ package dev.heartwood.engine.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.Cursor;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import java.nio.ByteBuffer;
@@ -76,10 +80,15 @@ class RefusedBatchTest {
                 KeyValueStore store = open(environment, "store");
                 KeyValueStore other = open(environment, "other")) {
             long piece = environment.memtableMemory().allocate(PIECE_BYTES);
-            assertThrows(InsufficientMemoryException.class, () -> write(store, ENTRIES));
-            // Takes half of the largest piece that there is.
-            other.put(bytes(0), new byte[PIECE_BYTES]);
-            write(store, ENTRIES / 2);
+            try (Snapshot view = store.snapshot();
+                    Cursor cursor = store.cursor()) {
+                assertThrows(InsufficientMemoryException.class, () -> write(store, ENTRIES));
+                // Takes half of the largest piece that there is.
+                other.put(bytes(0), new byte[PIECE_BYTES]);
+                write(store, ENTRIES / 2);
+                assertNull(view.get(bytes(0)));
+                assertFalse(cursor.first());
+            }
             environment.memtableMemory().free(piece, PIECE_BYTES);
             write(store, ENTRIES);
         }
