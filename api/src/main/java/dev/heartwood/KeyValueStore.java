@@ -112,7 +112,7 @@ public interface KeyValueStore extends AutoCloseable {
      *
      * @throws NoSpaceException when the device is full; nothing has changed
      * @throws InsufficientMemoryException as {@link #put(byte[], byte[])} does, for all of the batch together, and when no memtable holds so
-     *     many entries, each of which takes some 70 bytes there beside its key and value; nothing has changed
+     *     many entries, each of which takes some 100 bytes there beside its key and value; nothing has changed
      * @throws UnsupportedOperationException when it holds a merge operand and the store was opened without a merge operator
      */
     void write(WriteBatch batch);

@@ -117,7 +117,7 @@ final class BranchCodec {
                 && shape.firstIndexPage() >= shape.leafPages()
                 && (shape.levels() == 0
                         ? shape.leafPages() == 1 && shape.pageCount() == 1
-                        : shape.pageCount() >= shape.firstIndexPage() + shape.levels());
+                        : shape.pageCount() >= (long) shape.firstIndexPage() + shape.levels());
         require(sound, "a shape of a tree", shape);
     }
 

@@ -227,7 +227,7 @@ public final class BranchCursor implements LargeValueCursor {
             settleForward();
         } else {
             openLeaf(target, announced != UNKNOWN ? announced : LeafRanges.leafFor(branch, key, length));
-            index = Math.max(begin, KeyedPage.lowerBound(page, branch, key, length, Long.MAX_VALUE));
+            index = Math.max(begin, LeafRanges.lowerBound(page, branch, key, length));
             settleForward();
         }
     }
@@ -267,7 +267,7 @@ public final class BranchCursor implements LargeValueCursor {
             settleBackward();
         } else {
             openLeaf(target, LeafRanges.leafBelow(branch, key, length));
-            index = Math.min(limit, KeyedPage.lowerBound(page, branch, key, length, Long.MAX_VALUE)) - 1;
+            index = Math.min(limit, LeafRanges.lowerBound(page, branch, key, length)) - 1;
             settleBackward();
         }
     }

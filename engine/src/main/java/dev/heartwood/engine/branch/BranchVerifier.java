@@ -18,7 +18,8 @@ import java.util.function.Consumer;
 public final class BranchVerifier {
     /*
      * Down from the root, with the separators on either side of each page. What lies under a page that cannot be read is skipped
-     * and the counts are then not compared.
+     * and the counts are then not compared. No page says which its parent is, and damaged ones may all have the same children: so
+     * the walk ends when it has been to as many pages as there are.
      */
     private static final int PROBLEMS_MAX = 1000;
 
@@ -58,6 +59,7 @@ public final class BranchVerifier {
     private long dataBytes;
     private long sequenceMax;
     private long pages;
+    private long visits;
     private int nextLeaf;
     private boolean incomplete;
 
@@ -87,6 +89,13 @@ public final class BranchVerifier {
     }
 
     private void visit(int number, int level, Bound low, Bound high) {
+        if (++visits > branch.pageCount()) {
+            if (visits == branch.pageCount() + 1L) {
+                problem(number, "there are more ways to pages than pages: the rest is passed over");
+            }
+            incomplete = true;
+            return;
+        }
         PageType type = level == 0 ? PageType.BRANCH_LEAF : PageType.BRANCH_INDEX;
         long page = 0;
         try {

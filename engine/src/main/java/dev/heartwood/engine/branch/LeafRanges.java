@@ -1,5 +1,6 @@
 package dev.heartwood.engine.branch;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.os.Memory;
@@ -106,20 +107,44 @@ final class LeafRanges {
     }
 
     private static int leaf(Branch branch, long key, int keyLength, boolean atOrAfter) {
-        CachedFile file = branch.storage.file();
         int number = branch.root();
         for (int level = branch.shape.levels(); level > 0; level--) {
-            long page = file.lockSharedPatiently(branch.devicePage(number), PageType.BRANCH_INDEX, branch.id);
-            try {
-                int child = atOrAfter
-                        ? KeyedPage.childFor(page, branch, key, keyLength, Long.MAX_VALUE)
-                        : KeyedPage.childBelow(page, branch, key, keyLength);
-                number = BranchReader.child(page, branch, level, child);
-            } finally {
-                file.unlockShared(page);
-            }
+            number = child(branch, number, level, key, keyLength, atOrAfter);
         }
         return number;
+    }
+
+    private static int child(Branch branch, int number, int level, long key, int keyLength, boolean atOrAfter) {
+        CachedFile file = branch.storage.file();
+        for (int attempt = 1; ; attempt++) {
+            try {
+                long page = file.lockShared(branch.devicePage(number), PageType.BRANCH_INDEX, branch.id);
+                try {
+                    int child = atOrAfter
+                            ? KeyedPage.childFor(page, branch, key, keyLength, Long.MAX_VALUE)
+                            : KeyedPage.childBelow(page, branch, key, keyLength);
+                    return BranchReader.child(page, branch, level, child);
+                } finally {
+                    file.unlockShared(page);
+                }
+            } catch (InsufficientMemoryException e) {
+                file.awaitMemory(attempt, e);
+            }
+        }
+    }
+
+    /**
+     * As {@link KeyedPage#lowerBound} for all versions of a key, outside of any epoch: where ends of long keys find no memory, it waits for
+     * operations that hold all of it.
+     */
+    static int lowerBound(long page, Branch branch, long key, int keyLength) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return KeyedPage.lowerBound(page, branch, key, keyLength, Long.MAX_VALUE);
+            } catch (InsufficientMemoryException e) {
+                branch.storage.file().awaitMemory(attempt, e);
+            }
+        }
     }
 
     int count() {
@@ -167,14 +192,14 @@ final class LeafRanges {
     /** The first entry that is in the range, of a leaf, its number and its page; behind the last one when none is. */
     int begin(int range, int leaf, long page) {
         return hasFrom(range) && (firstLeaf[range] == UNKNOWN || firstLeaf[range] == leaf)
-                ? KeyedPage.lowerBound(page, branch, from[range], fromLength[range], Long.MAX_VALUE)
+                ? lowerBound(page, branch, from[range], fromLength[range])
                 : 0;
     }
 
     /** The first entry behind the range, of a leaf, its number and its page. */
     int end(int range, int leaf, long page) {
         return hasTo(range) && (lastLeaf[range] == UNKNOWN || lastLeaf[range] == leaf)
-                ? KeyedPage.lowerBound(page, branch, to[range], toLength[range], Long.MAX_VALUE)
+                ? lowerBound(page, branch, to[range], toLength[range])
                 : KeyedPage.count(page);
     }
 

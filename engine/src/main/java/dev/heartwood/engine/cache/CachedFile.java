@@ -104,14 +104,26 @@ public final class CachedFile implements AutoCloseable {
      * to end.
      */
     public long lockSharedPatiently(long pageNumber, PageType type, long generation) {
-        for (int attempt = 1; attempt < ATTEMPTS_MAX; attempt++) {
+        for (int attempt = 1; ; attempt++) {
             try {
                 return lockShared(pageNumber, type, generation);
             } catch (InsufficientMemoryException e) {
-                cache.epochs.awaitOperations();
+                awaitMemory(attempt, e);
             }
         }
-        return lockShared(pageNumber, type, generation);
+    }
+
+    /**
+     * Waits, outside of any epoch, for the operations under way to end, which may hold all memory for pages back.
+     *
+     * @param attempt how often what is to be tried again has been tried
+     * @throws InsufficientMemoryException that one, when it was often enough
+     */
+    public void awaitMemory(int attempt, InsufficientMemoryException refusal) {
+        if (attempt >= ATTEMPTS_MAX) {
+            throw refusal;
+        }
+        cache.epochs.awaitOperations();
     }
 
     /** Ends what {@link #lockShared} began; any thread may do it. */

@@ -18,8 +18,10 @@ final class HashIndex {
      * Growth is done by the inserter that passes slotsUsedMax of the table, after its own insert; memory for it is taken
      * without holding the lock. When there is none, or the tag has no more bits, the index is exhausted for good:
      * Memtable.reserve then refuses, and what was reserved before still goes into the slots left and, when only one slot is
-     * empty, into the partition's overflow list. A reservation that cannot grow ahead only fails itself: the memtable may still
-     * be empty, and is asked again when the pool has memory. Its nodes take arena bytes that every reservation includes. Nodes are never removed.
+     * empty, into the partition's overflow list. Its nodes take arena bytes that every reservation includes. Nodes are never removed.
+     *
+     * A reservation grows a table to the size that it needs at once, since those on the way would stay. One that cannot grow ahead
+     * only fails itself: the memtable may still be empty, and is asked again when the pool has memory.
      *
      * The first tables of all partitions share one smallest block of the pool.
      */
@@ -38,15 +40,46 @@ final class HashIndex {
 
     HashIndex(PoolBlocks blocks, int lanes) {
         this.blocks = blocks;
-        int wanted = Math.clamp(4L * lanes, PARTITIONS_MIN, PARTITIONS_MAX);
-        this.partitionBits = Integer.SIZE - Integer.numberOfLeadingZeros(wanted - 1);
+        this.partitionBits = partitionBits(lanes);
         this.partitions = new Partition[1 << partitionBits];
         for (int i = 0; i < partitions.length; i++) {
             partitions[i] = new Partition();
         }
+        this.firstTableBits = firstTableBits(partitionBits);
+    }
+
+    private static int partitionBits(int lanes) {
+        int wanted = Math.clamp(4L * lanes, PARTITIONS_MIN, PARTITIONS_MAX);
+        return Integer.SIZE - Integer.numberOfLeadingZeros(wanted - 1);
+    }
+
+    private static int firstTableBits(int partitionBits) {
         int firstTableBytes = MemoryPool.BLOCK_BYTES_MIN >>> partitionBits;
         assert firstTableBytes >= SlotTable.TABLE_ALIGNMENT;
-        this.firstTableBits = Integer.numberOfTrailingZeros(firstTableBytes >>> SlotTable.SLOT_SHIFT);
+        return Integer.numberOfTrailingZeros(firstTableBytes >>> SlotTable.SLOT_SHIFT);
+    }
+
+    /** The bytes of the pool that an empty index has taken when {@link #reserve} has returned true. */
+    static long bytesReserved(int lanes, int count) {
+        int partitionBits = partitionBits(lanes);
+        int firstBits = firstTableBits(partitionBits);
+        int bits = bitsWanted(share(count, partitionBits), firstBits);
+        long grown = bits == firstBits ? 0 : SlotTable.slots(bits) << SlotTable.SLOT_SHIFT + partitionBits;
+        return MemoryPool.BLOCK_BYTES_MIN + grown;
+    }
+
+    /** How many of {@code count} keys there is to be room for in each partition: a quarter more than in the mean. */
+    private static long share(int count, int partitionBits) {
+        return (count >>> partitionBits) + (count >>> partitionBits + 2);
+    }
+
+    /** The bits of a table for so many keys, at least {@code bitsMin}. One of the largest size takes what it can, and the overflow list the rest. */
+    private static int bitsWanted(long keys, int bitsMin) {
+        int bits = bitsMin;
+        while (bits < SlotTable.TAG_BITS && keys > SlotTable.slotsUsedMax(bits)) {
+            bits++;
+        }
+        return bits;
     }
 
     /** Makes the first tables; false when the pool has no block. Before the first insert; idempotent. */
@@ -77,22 +110,29 @@ final class HashIndex {
 
     /** Grows ahead for {@code count} keys that spread over the partitions; false when there is no memory for that. */
     boolean reserve(int count) {
-        long share = (count >>> partitionBits) + (count >>> partitionBits + 2);
+        long share = share(count, partitionBits);
         for (Partition partition : partitions) {
-            int bits = SlotTable.bits(partition.table());
-            // A table of the largest size takes what it can, and the overflow list the rest.
-            while (bits < SlotTable.TAG_BITS && partition.used() + share > SlotTable.slotsUsedMax(bits)) {
-                if (!grow(partition, bits)) {
-                    return false;
-                }
-                int bitsNow = SlotTable.bits(partition.table());
-                if (bitsNow == bits) {
-                    Thread.yield(); // another thread is growing it
-                }
-                bits = bitsNow;
+            if (!reserve(partition, share)) {
+                return false;
             }
         }
         return true;
+    }
+
+    private boolean reserve(Partition partition, long share) {
+        while (true) {
+            int bits = SlotTable.bits(partition.table());
+            int wanted = bitsWanted(partition.used() + share, bits);
+            if (wanted == bits) {
+                return true;
+            }
+            if (!grow(partition, bits, wanted)) {
+                return false;
+            }
+            if (SlotTable.bits(partition.table()) == bits) {
+                Thread.yield(); // another thread is growing it
+            }
+        }
     }
 
     /** Reads what an insert will read first; see {@link Memory#touchLines}. */
@@ -111,7 +151,7 @@ final class HashIndex {
         } finally {
             partition.unlock();
         }
-        if (crowdedBits != 0 && !exhausted && !grow(partition, crowdedBits)) {
+        if (crowdedBits != 0 && !exhausted && !grow(partition, crowdedBits, crowdedBits + 1)) {
             exhausted = true;
         }
     }
@@ -190,10 +230,10 @@ final class HashIndex {
     }
 
     /**
-     * Replaces a table of {@code bitsSeen} by the next larger one, unless somebody else does or has done it. Returns false when
-     * there is no memory for one or it would be too large.
+     * Replaces a table of {@code bitsSeen} by a larger one of {@code bits}, unless somebody else replaces it or has done so. Returns false
+     * when there is no memory for one or it would be too large.
      */
-    private boolean grow(Partition partition, int bitsSeen) {
+    private boolean grow(Partition partition, int bitsSeen, int bits) {
         if (!partition.beginGrowth()) {
             return true;
         }
@@ -201,7 +241,6 @@ final class HashIndex {
             if (SlotTable.bits(partition.table()) != bitsSeen) {
                 return true;
             }
-            int bits = bitsSeen + 1;
             long table = bits > SlotTable.TAG_BITS ? 0 : allocateTable(bits);
             if (table == 0) {
                 return false;

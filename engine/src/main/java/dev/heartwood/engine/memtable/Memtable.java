@@ -76,7 +76,7 @@ public final class Memtable {
      */
     public boolean reserve(int lane, int keyLength, int valueLength) {
         long bytes = Records.bytesMax((long) keyLength + valueLength, 1);
-        return isOpen() && (lanes[lane].hasRoom(bytes) || addChunk(lanes[lane], bytes));
+        return isOpen() && makeRoom(lanes[lane], bytes);
     }
 
     /**
@@ -91,13 +91,18 @@ public final class Memtable {
     public boolean reserveBatch(int lane, int count, long bytes) {
         long recordBytes = Records.bytesMax(bytes, count) + Records.CELL_BYTES;
         return isOpen()
-                && (lanes[lane].hasRoom(recordBytes) || addChunk(lanes[lane], recordBytes))
+                && makeRoom(lanes[lane], recordBytes)
                 && (count < INDEX_RESERVE_COUNT_MIN || index.reserve(count));
     }
 
     /** The block of the pool that {@code count} entries, written as a whole, with {@code bytes} of keys and values together take at least. */
     public static long blockBytes(int count, long bytes) {
         return MemoryPool.blockBytes(Records.bytesMax(bytes, count) + Records.CELL_BYTES + Lane.CHUNK_HEADER_BYTES);
+    }
+
+    /** What they take of the pool altogether, when they are the first that a memtable of so many lanes takes. */
+    public static long bytesReserved(int lanes, int count, long bytes) {
+        return blockBytes(count, bytes) + HashIndex.bytesReserved(lanes, count < INDEX_RESERVE_COUNT_MIN ? 0 : count);
     }
 
     private boolean isOpen() {
@@ -136,10 +141,12 @@ public final class Memtable {
         return chunkBytes.get();
     }
 
+    /** The first tables come after the chunk: where there is none, nothing is held that would keep a large block from being whole. */
+    private boolean makeRoom(Lane lane, long recordBytes) {
+        return (lane.hasRoom(recordBytes) || addChunk(lane, recordBytes)) && index.prepare();
+    }
+
     private boolean addChunk(Lane lane, long recordBytes) {
-        if (!index.prepare()) {
-            return false;
-        }
         long needed = MemoryPool.blockBytes(recordBytes + Lane.CHUNK_HEADER_BYTES);
         if (chunkBytes.get() + Math.max(lane.chunkBytesNext(), needed) > chunkBytesLimit) {
             return false;

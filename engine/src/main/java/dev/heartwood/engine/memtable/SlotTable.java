@@ -14,7 +14,7 @@ import dev.heartwood.engine.os.Memory;
  *
  * <p>Addresses are below 2^48 ({@link dev.heartwood.engine.os.MemoryPool}).
  *
- * <p>A key's home is the top b bits of its tag, probing goes upwards and wraps. So a table is copied into one of twice the size
+ * <p>A key's home is the top b bits of its tag, probing goes upwards and wraps. So a table is copied into a larger one
  * from its slots alone, front to back, and only keys of one home can have equal tags by chance.
  *
  * <p>A table is named by a word: its address, a multiple of 64, with b in the low 6 bits.

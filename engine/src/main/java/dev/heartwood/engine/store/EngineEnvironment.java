@@ -502,16 +502,22 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
-            public void checkFits(long bytes, long blockBytes) {
+            public void checkFits(long bytes) {
                 long most = plan.memtablesBytes() / 4;
                 if (bytes > most) {
                     throw new InsufficientMemoryException("a write of " + bytes + " bytes needs more than the "
                             + new ByteSize(most) + " that a memory of " + options.memory() + " has for one");
                 }
-                long largest = Long.highestOneBit(memtablePool.capacity());
-                if (blockBytes > largest) {
-                    throw new InsufficientMemoryException("a write of so many entries, of " + bytes + " bytes, takes more than the "
-                            + new ByteSize(largest) + " that a memory of " + options.memory() + " has in one piece");
+            }
+
+            @Override
+            public void checkHolds(int count, long userBytes) {
+                // Blocks of powers of two: together they find room in an empty pool if they are not more than it has.
+                long taken = Memtable.bytesReserved(lanes, count, userBytes);
+                if (taken > memtablePool.capacity()) {
+                    throw new InsufficientMemoryException("a write of " + count + " entries, of " + userBytes + " bytes, takes " + new ByteSize(taken)
+                            + " with its index, and a memory of " + options.memory() + " has " + new ByteSize(memtablePool.capacity())
+                            + " for memtables");
                 }
             }
 

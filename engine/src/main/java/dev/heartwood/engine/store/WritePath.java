@@ -164,6 +164,7 @@ final class WritePath {
 
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
+        memtables.checkHolds(batch.count(), batch.userBytes());
         boolean logged = durability != Durability.NONE;
         RoomSearch search = null;
         while (true) {
@@ -281,12 +282,15 @@ final class WritePath {
         /** Nothing was under way that gives memory or space back, and all that had been given back was there before the last attempt. */
         private boolean isLastAttempt;
 
+        private boolean hasGivenBack;
+
         RoomSearch(int count, long userBytes, long bytes, Promised space) {
             this.blockBytes = Memtable.blockBytes(count, userBytes);
             this.bytes = bytes;
             this.space = space;
             this.isLarge = memtables.isLarge(blockBytes);
-            memtables.checkFits(bytes, blockBytes);
+            memtables.checkFits(bytes);
+            memtables.checkHolds(count, userBytes);
         }
 
         /**
@@ -376,7 +380,13 @@ final class WritePath {
                 epochs.awaitReclaimed();
                 isLastAttempt = true;
             } else {
-                throw noMemory();
+                // What attempts have taken, also others': once that is back this one is tried again, and a refused one leaves nothing.
+                boolean isGivenBack = giveBack(full);
+                if (hasGivenBack || !isGivenBack) {
+                    throw noMemory();
+                }
+                hasGivenBack = true;
+                isLastAttempt = false;
             }
         }
 
@@ -411,6 +421,27 @@ final class WritePath {
                 return false;
             }
             rotateNow(full);
+        } finally {
+            rotation.unlock();
+        }
+        background.packSoon();
+        return true;
+    }
+
+    /**
+     * Has a memtable that is empty, and has memory that it was refused more for, packed as if it were full: so all lanes and readers leave it
+     * before that memory goes. Returns false when it has none, or packing does not go on.
+     */
+    private boolean giveBack(Generation empty) {
+        rotation.lock();
+        try {
+            requireOpen();
+            if (generations.active() == empty) {
+                if (empty.memtable().chunkBytes() == 0 || generations.sealedCount() >= SEALED_MAX || background.isPackingRefused()) {
+                    return false;
+                }
+                rotateNow(empty);
+            }
         } finally {
             rotation.unlock();
         }
@@ -557,12 +588,11 @@ final class WritePath {
         /** The size of a full one. */
         long memtableBytes();
 
-        /**
-         * Refuses what no memtable could ever hold, with {@link InsufficientMemoryException}.
-         *
-         * @param blockBytes what it takes of a memtable's memory in one piece
-         */
-        void checkFits(long bytes, long blockBytes);
+        /** Refuses a write of more bytes than one may be, with {@link InsufficientMemoryException}. */
+        void checkFits(long bytes);
+
+        /** Refuses entries, with so many bytes of keys and values together, that no memtable could ever hold, with the same. */
+        void checkHolds(int count, long userBytes);
 
         /** Whether a piece of the memtables' memory is so large that others may leave none free. */
         boolean isLarge(long blockBytes);

@@ -206,6 +206,30 @@ class BranchDamageTest {
         }
     }
 
+    /** The sum of where the index begins and its levels was less than nothing, so that no number of pages was too small for it. */
+    @Test
+    void aDescriptorWhoseIndexBeginsBehindItsPagesIsCorruption() {
+        try (BranchFixture fixture = new BranchFixture()) {
+            Branch branch = fixture.write(someEntries());
+            BranchShape shape = new BranchShape(1, Integer.MAX_VALUE, 1, 1);
+            byte[] key = {1};
+            Branch senseless = new Branch(
+                    fixture.storage,
+                    branch.id(),
+                    new int[] {branch.extents()[0]},
+                    shape,
+                    new BranchStats(1, 0, 1, 0),
+                    key,
+                    key,
+                    new OverflowGroup[0],
+                    new long[0]);
+            ByteBuffer image = ByteBuffer.allocate(senseless.encodedBytes());
+            senseless.encode(image);
+            assertThrows(CorruptionException.class, () -> decode(fixture, image.flip()));
+            branch.release();
+        }
+    }
+
     @Test
     void aSenselessDescriptorIsCorruption() {
         seeded(seed -> {

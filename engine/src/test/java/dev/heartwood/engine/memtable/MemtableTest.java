@@ -226,6 +226,36 @@ class MemtableTest {
         assertTrue(memtable.reserveBatch(0, 10_000, 0));
     }
 
+    /** The block of the first tables was taken all the same, from between what others gave back, and no large block was whole again. */
+    @Test
+    void memtableWithoutRoomForRecordsHoldsNothing() {
+        List<Long> blocks = new ArrayList<>();
+        for (long block = pool.allocate(4096); block != 0; block = pool.allocate(4096)) {
+            blocks.add(block);
+        }
+        pool.free(blocks.removeFirst(), 4096);
+        assertFalse(memtable.reserve(0, 1, 4096));
+        assertEquals(0, memtable.bytesHeld());
+        // There is room for the record, and none for the tables.
+        assertFalse(memtable.reserve(0, 1, 1));
+        assertFalse(memtable.reserve(0, 1, 1));
+        blocks.forEach(block -> pool.free(block, 4096));
+        assertTrue(fixture.put(0, bytes("k"), 1, bytes("v")));
+    }
+
+    /** By what is told beforehand a batch that no pool could hold is refused. */
+    @Test
+    void firstBatchTakesWhatIsTold() {
+        for (int lanes : new int[] {1, 4, 16}) {
+            for (int count : new int[] {1, 63, 64, 300, 3_000, 50_000, 300_000}) {
+                Memtable empty = new Memtable(pool, new SortArrays(), 1, lanes, MEBIBYTE);
+                assertTrue(empty.reserveBatch(lanes - 1, count, count));
+                assertEquals(empty.bytesHeld(), Memtable.bytesReserved(lanes, count, count), lanes + " lanes, " + count);
+                empty.release();
+            }
+        }
+    }
+
     private static List<byte[]> keysOfFirstPartition(int count) {
         List<byte[]> keys = new ArrayList<>();
         try (MemoryPool memory = MemoryPool.open(4096)) {
