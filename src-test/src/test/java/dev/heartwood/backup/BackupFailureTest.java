@@ -271,6 +271,36 @@ class BackupFailureTest {
         assertEquals(List.of("backup", "data.hw"), leftBehind(machine), what);
     }
 
+    /** What a failed sync was to write never reaches the disk, though the page cache goes on showing it: it has to be written again. */
+    @Test
+    void aBackupTriedAgainAfterAFailedSyncIsOnTheDisk() {
+        SimulatedMachine start = new SimulatedMachine(13);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(13), 1200);
+            store.backup(TARGET);
+            BackupFixture.write(store, model, new SplittableRandom(14), 1200);
+            store.settle();
+            store.checkpoint();
+        }
+        boolean struck = true;
+        for (long nth = 1; struck; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                machine.faults().fail(OperationKind.SYNC, nth, Errno.EIO, Duration.ONCE);
+                try {
+                    store.backup(TARGET);
+                } catch (StoreException refused) {
+                    store.backup(TARGET);
+                }
+                struck = machine.faults().injected() > 0;
+                machine.faults().heal();
+                SimulatedMachine image = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(nth));
+                BackupFixture.requireContents(image, TARGET, model, "after sync " + nth + " failed");
+            }
+        }
+    }
+
     private static List<String> leftBehind(SimulatedMachine machine) {
         return machine.files(TARGET).stream()
                 .filter(name -> !name.startsWith("log-") && !name.equals("session"))

@@ -131,9 +131,12 @@ public final class Backup implements AutoCloseable {
         return tree;
     }
 
-    /** Whether the pages are in the target already, and can be read there. */
+    /**
+     * Whether the pages are in the target already, and can be read there. What a backup that was broken off has written shows in the page
+     * cache also where it never reached the disk: only those count that were synced before the record was written.
+     */
     private boolean isThere(Run run) {
-        if (target.before() == null || run.position() + run.bytes() > target.device().size()) {
+        if (!isKept(run) || run.position() + run.bytes() > target.device().size()) {
             return false;
         }
         try {
@@ -141,7 +144,7 @@ public final class Backup implements AutoCloseable {
         } catch (ReadFailedException lost) {
             return false; // the device may have another place for what is written
         }
-        if (isBuiltUpon && run.type() != PageType.TRUNK && isKept(run)) {
+        if (isBuiltUpon && run.type() != PageType.TRUNK) {
             try {
                 run.verify(targetBuffer, superblock.storeId(), target.device().name());
                 return true;

@@ -11,6 +11,7 @@
  * gives the same numbers to other pages. So pages are recognised by their headers only when the store remembers, in {@code
  * backups-made}, having made the very backup that is there; else, and for the pages of the trunk always, they are compared byte
  * by byte. What is recognised has been read and its checksum verified, so rot in the target is found and mended by the next backup.
+ * Pages that no record of the target names are written, whatever is there: after a sync that failed they may be in the page cache alone.
  *
  * <h2>Invariants</h2>
  *
