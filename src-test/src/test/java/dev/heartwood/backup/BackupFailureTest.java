@@ -390,6 +390,54 @@ class BackupFailureTest {
         BackupFixture.requireContents(machine, TARGET, model, "completed");
     }
 
+    /** Closing ends a backup where it tells how far it is: nothing that grows with the store may lie between two such places. */
+    @Test
+    void aBackupTellsOfEachRunThatItReads() {
+        SimulatedMachine start = new SimulatedMachine(16);
+        NavigableMap<byte[], byte[]> before = BackupFixture.newMap();
+        NavigableMap<byte[], byte[]> after = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            BackupFixture.write(store, before, new SplittableRandom(16), 1200);
+            store.backup(TARGET);
+            after.putAll(before);
+            for (int round = 0; round < 3; round++) {
+                BackupFixture.write(store, after, new SplittableRandom(17 + round), 600);
+                store.settle();
+                store.checkpoint();
+            }
+        }
+        List<Long> reads = new ArrayList<>();
+        SimulatedMachine whole = start.crash(CrashKind.KILL, new SplittableRandom(1));
+        Map<String, Integer> calls = new TreeMap<>();
+        backUp(whole, (what, done, total) -> {
+            reads.add(whole.faults().count(OperationKind.READ));
+            calls.merge(what, 1, Integer::sum);
+        });
+        reads.add(whole.faults().count(OperationKind.READ));
+        assertTrue(reads.size() > 30 && calls.size() == 5, calls.toString());
+        for (int i = 1; i < reads.size(); i++) {
+            assertTrue(reads.get(i) - reads.get(i - 1) <= 2, "call " + i + " of " + calls);
+        }
+        for (int nth = 1; nth < reads.size(); nth += 1 + reads.size() / 16) {
+            int[] left = {nth};
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(1));
+            assertThrows(ClosedException.class, () -> backUp(machine, (what, done, total) -> {
+                if (--left[0] == 0) {
+                    throw new ClosedException("store");
+                }
+            }));
+            assertTrue(isOld(machine, before, after, "ended at call " + nth));
+        }
+    }
+
+    private static void backUp(SimulatedMachine machine, Progress progress) {
+        try (Storage from = machine.storage(STORE);
+                Storage to = machine.storage(TARGET);
+                OpenedStore source = new OpenedStore(from)) {
+            Backup.run(source.view(), from, to, Randomness.SYSTEM, progress);
+        }
+    }
+
     @Test
     void closingEndsABackup() throws InterruptedException {
         SimulatedMachine machine = new SimulatedMachine(9);

@@ -106,16 +106,13 @@ public final class Backup implements AutoCloseable {
         copyAll(missing);
         if (!inTheWay.isEmpty()) {
             // Read first as a whole: damage found here still leaves the backup that is there.
-            inTheWay.forEach(this::readSource);
-            target.keep(inTheWay.stream().map(run -> new Place(run.first(), run.count())).toList(), targetBuffer);
+            checkAll(inTheWay);
+            target.keep(inTheWay.stream().map(run -> new Place(run.first(), run.count())).toList(), targetBuffer, progress);
             copyAll(inTheWay);
         }
         missing.addAll(inTheWay);
         target.device().sync();
-        for (Run run : missing) {
-            readTarget(run);
-            run.verify(targetBuffer, superblock.storeId(), target.device().name());
-        }
+        verifyAll(missing);
         target.complete(superblock, directoryId, used);
         long copied = missing.stream().mapToLong(Run::count).sum();
         return new BackupReport(superblock.number(), used.cardinality(), copied);
@@ -175,6 +172,24 @@ public final class Backup implements AutoCloseable {
             readSource(run);
             target.device().write(run.position(), sourceBuffer, run.bytes());
             progress.at("copied runs of pages", ++done, runs.size());
+        }
+    }
+
+    private void checkAll(List<Run> runs) {
+        long done = 0;
+        for (Run run : runs) {
+            readSource(run);
+            progress.at("checked runs of pages", ++done, runs.size());
+        }
+    }
+
+    /** Reads back what was copied. */
+    private void verifyAll(List<Run> runs) {
+        long done = 0;
+        for (Run run : runs) {
+            readTarget(run);
+            run.verify(targetBuffer, superblock.storeId(), target.device().name());
+            progress.at("verified runs of pages", ++done, runs.size());
         }
     }
 

@@ -8,6 +8,7 @@ import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.verify.Progress;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
@@ -149,8 +150,8 @@ final class BackupTarget implements AutoCloseable {
     }
 
     /** Keeps pages of the backup that is there until {@link #complete}; from now on they may be overwritten. */
-    void keep(List<BackupUndo.Place> overwritten, long buffer) {
-        BackupUndo.keep(files, device, overwritten, buffer);
+    void keep(List<BackupUndo.Place> overwritten, long buffer, Progress progress) {
+        BackupUndo.keep(files, device, overwritten, buffer, progress);
         keepsOverwritten = true;
     }
 
