@@ -45,6 +45,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Backups that are refused, fail or are interrupted. */
 class BackupFailureTest {
@@ -372,6 +373,44 @@ class BackupFailureTest {
                 images.add(machine.crash(kind, fate.split()));
             }
         });
+    }
+
+    /** The record of a backup that was broken off names two checkpoints, and sessions of the target come to the number of the newer one. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aTargetThatWasOpenedIsRefusedWhateverItsNumber(int checkpointsBetween) {
+        SimulatedMachine machine = new SimulatedMachine(15);
+        List<SimulatedMachine> images = new ArrayList<>();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(15), 300);
+            store.backup(TARGET);
+            for (int i = 0; i <= checkpointsBetween; i++) {
+                BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(16), 5);
+                store.checkpoint();
+            }
+            boolean[] isRecorded = new boolean[1];
+            machine.faults().listen((operation, number, path) -> {
+                isRecorded[0] |= operation == OperationKind.WRITE_FILE && path.endsWith("backup");
+                if (isRecorded[0] && operation != OperationKind.READ && path.contains(TARGET.getFileName().toString())) {
+                    images.add(machine.crash(CrashKind.KILL, new SplittableRandom(1)));
+                }
+            });
+            store.backup(TARGET);
+            machine.faults().listen(null);
+        }
+        assertTrue(images.size() > 5, images.size() + " images");
+        for (SimulatedMachine image : images) {
+            SimulatedMachine killed;
+            try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
+                copy.put(new byte[] {1}, new byte[] {1});
+                killed = image.crash(CrashKind.KILL, new SplittableRandom(1));
+            }
+            for (SimulatedMachine opened : List.of(image, killed)) {
+                try (KeyValueStore store = BackupFixture.open(opened, STORE)) {
+                    requireRefused(opened, store, TARGET, "opened since");
+                }
+            }
+        }
     }
 
     @Test
