@@ -90,6 +90,24 @@ class SalvageWithoutSuperblocksTest {
         assertTrue(damage.getMessage().contains("EIO"), damage.getMessage());
     }
 
+    /** It ended the salvage. */
+    @Test
+    void aMarkOfASessionThatCannotBeReadIsGoneOnWithout() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = store(model, 9);
+        behead(machine);
+        machine.faults().listen((operation, number, path) -> {
+            if (operation == OperationKind.READ_FILE && path.endsWith("session") && path.contains(STORE.toString())) {
+                machine.faults().failAny(0, Errno.EIO, Duration.ONCE);
+            }
+        });
+        salvage(machine);
+        machine.faults().listen(null);
+        assertTrue(machine.faults().injected() > 0);
+        assertTrue(lost.getFirst().contains("taken to be of a store whose keys are sorted"), lost.toString());
+        BackupFixture.requireContents(machine, TARGET, model, "without its mark");
+    }
+
     /** An extent that cannot be read as a whole is read page by page. */
     @Test
     void theSearchGoesOnPastWhatCannotBeRead() {

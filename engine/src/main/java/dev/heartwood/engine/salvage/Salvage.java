@@ -6,6 +6,7 @@ import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
@@ -172,7 +173,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private static SessionMark.Mark mark(Storage files) {
         try {
             return SessionMark.read(files);
-        } catch (CorruptionException damaged) {
+        } catch (CorruptionException | ReadFailedException unknown) {
             return null;
         }
     }
