@@ -45,6 +45,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Backups that are refused, fail or are interrupted. */
 class BackupFailureTest {
@@ -271,6 +272,36 @@ class BackupFailureTest {
         assertEquals(List.of("backup", "data.hw"), leftBehind(machine), what);
     }
 
+    /** What a failed sync was to write never reaches the disk, though the page cache goes on showing it: it has to be written again. */
+    @Test
+    void aBackupTriedAgainAfterAFailedSyncIsOnTheDisk() {
+        SimulatedMachine start = new SimulatedMachine(13);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(13), 1200);
+            store.backup(TARGET);
+            BackupFixture.write(store, model, new SplittableRandom(14), 1200);
+            store.settle();
+            store.checkpoint();
+        }
+        boolean struck = true;
+        for (long nth = 1; struck; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+                machine.faults().fail(OperationKind.SYNC, nth, Errno.EIO, Duration.ONCE);
+                try {
+                    store.backup(TARGET);
+                } catch (StoreException refused) {
+                    store.backup(TARGET);
+                }
+                struck = machine.faults().injected() > 0;
+                machine.faults().heal();
+                SimulatedMachine image = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(nth));
+                BackupFixture.requireContents(image, TARGET, model, "after sync " + nth + " failed");
+            }
+        }
+    }
+
     private static List<String> leftBehind(SimulatedMachine machine) {
         return machine.files(TARGET).stream()
                 .filter(name -> !name.startsWith("log-") && !name.equals("session"))
@@ -344,6 +375,44 @@ class BackupFailureTest {
         });
     }
 
+    /** The record of a backup that was broken off names two checkpoints, and sessions of the target come to the number of the newer one. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aTargetThatWasOpenedIsRefusedWhateverItsNumber(int checkpointsBetween) {
+        SimulatedMachine machine = new SimulatedMachine(15);
+        List<SimulatedMachine> images = new ArrayList<>();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(15), 300);
+            store.backup(TARGET);
+            for (int i = 0; i <= checkpointsBetween; i++) {
+                BackupFixture.write(store, BackupFixture.newMap(), new SplittableRandom(16), 5);
+                store.checkpoint();
+            }
+            boolean[] isRecorded = new boolean[1];
+            machine.faults().listen((operation, number, path) -> {
+                isRecorded[0] |= operation == OperationKind.WRITE_FILE && path.endsWith("backup");
+                if (isRecorded[0] && operation != OperationKind.READ && path.contains(TARGET.getFileName().toString())) {
+                    images.add(machine.crash(CrashKind.KILL, new SplittableRandom(1)));
+                }
+            });
+            store.backup(TARGET);
+            machine.faults().listen(null);
+        }
+        assertTrue(images.size() > 5, images.size() + " images");
+        for (SimulatedMachine image : images) {
+            SimulatedMachine killed;
+            try (KeyValueStore copy = BackupFixture.openExisting(image, TARGET)) {
+                copy.put(new byte[] {1}, new byte[] {1});
+                killed = image.crash(CrashKind.KILL, new SplittableRandom(1));
+            }
+            for (SimulatedMachine opened : List.of(image, killed)) {
+                try (KeyValueStore store = BackupFixture.open(opened, STORE)) {
+                    requireRefused(opened, store, TARGET, "opened since");
+                }
+            }
+        }
+    }
+
     @Test
     void anUnfinishedFirstBackupIsRefusedAndCompletedByTheNext() {
         SimulatedMachine machine = new SimulatedMachine(8);
@@ -358,6 +427,54 @@ class BackupFailureTest {
             store.backup(TARGET);
         }
         BackupFixture.requireContents(machine, TARGET, model, "completed");
+    }
+
+    /** Closing ends a backup where it tells how far it is: nothing that grows with the store may lie between two such places. */
+    @Test
+    void aBackupTellsOfEachRunThatItReads() {
+        SimulatedMachine start = new SimulatedMachine(16);
+        NavigableMap<byte[], byte[]> before = BackupFixture.newMap();
+        NavigableMap<byte[], byte[]> after = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(start, STORE)) {
+            BackupFixture.write(store, before, new SplittableRandom(16), 1200);
+            store.backup(TARGET);
+            after.putAll(before);
+            for (int round = 0; round < 3; round++) {
+                BackupFixture.write(store, after, new SplittableRandom(17 + round), 600);
+                store.settle();
+                store.checkpoint();
+            }
+        }
+        List<Long> reads = new ArrayList<>();
+        SimulatedMachine whole = start.crash(CrashKind.KILL, new SplittableRandom(1));
+        Map<String, Integer> calls = new TreeMap<>();
+        backUp(whole, (what, done, total) -> {
+            reads.add(whole.faults().count(OperationKind.READ));
+            calls.merge(what, 1, Integer::sum);
+        });
+        reads.add(whole.faults().count(OperationKind.READ));
+        assertTrue(reads.size() > 30 && calls.size() == 5, calls.toString());
+        for (int i = 1; i < reads.size(); i++) {
+            assertTrue(reads.get(i) - reads.get(i - 1) <= 2, "call " + i + " of " + calls);
+        }
+        for (int nth = 1; nth < reads.size(); nth += 1 + reads.size() / 16) {
+            int[] left = {nth};
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(1));
+            assertThrows(ClosedException.class, () -> backUp(machine, (what, done, total) -> {
+                if (--left[0] == 0) {
+                    throw new ClosedException("store");
+                }
+            }));
+            assertTrue(isOld(machine, before, after, "ended at call " + nth));
+        }
+    }
+
+    private static void backUp(SimulatedMachine machine, Progress progress) {
+        try (Storage from = machine.storage(STORE);
+                Storage to = machine.storage(TARGET);
+                OpenedStore source = new OpenedStore(from)) {
+            Backup.run(source.view(), from, to, Randomness.SYSTEM, progress);
+        }
     }
 
     @Test

@@ -14,6 +14,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -121,6 +122,44 @@ class SalvageLogTest {
                 BackupFixture.openExisting(cut, TARGET).close();
             }
         }
+    }
+
+    /** They were behind the place where a recovery had ended the log, and no user had seen them since. */
+    @Test
+    void recordsThatARecoveryMadeVoidStayVoid() {
+        int voids = 0;
+        for (int seed = 1; seed <= 6; seed++) {
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            KeyValueStore store = BackupFixture.open(machine, STORE);
+            for (int i = 0; i < 100; i++) {
+                store.put(("key%02d".formatted(i)).getBytes(), ("value%02d".formatted(i) + "-".repeat(100)).getBytes());
+            }
+            SimulatedMachine restarted = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(seed));
+            store.close();
+            KeyValueStore recovered = BackupFixture.openExisting(restarted, STORE);
+            Map<byte[], byte[]> shown = History.contents(recovered);
+            recovered.put("rotten".getBytes(), "rotten value".getBytes());
+            recovered.put("sound".getBytes(), "sound value".getBytes());
+            SimulatedMachine killed = restarted.crash(CrashKind.KILL, new SplittableRandom(seed));
+            recovered.close();
+            for (String name : killed.files(STORE)) {
+                byte[] contents = killed.contents(STORE, name);
+                for (int i = 0; name.startsWith("log-") && i < 100; i++) {
+                    boolean isThere = indexOf(contents, ("key%02dvalue%02d".formatted(i, i)).getBytes()) >= 0;
+                    voids += isThere && !shown.containsKey(("key%02d".formatted(i)).getBytes()) ? 1 : 0;
+                }
+                int at = indexOf(contents, "rotten value".getBytes());
+                if (name.startsWith("log-") && at >= 0) {
+                    killed.flip(STORE, name, at, 1);
+                }
+            }
+            assertThrows(CorruptionException.class, () -> BackupFixture.openExisting(killed, STORE));
+            lost.clear();
+            salvage(killed);
+            shown.put("sound".getBytes(), "sound value".getBytes());
+            BackupFixture.requireContents(killed, TARGET, shown, "seed " + seed);
+        }
+        assertTrue(voids > 10, voids + " void records");
     }
 
     /** While the system runs it can be told which part of the log counts; after a restart it cannot. */

@@ -13,12 +13,14 @@ import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.engine.trunk.TreeWalk;
 import dev.heartwood.engine.verify.OpenedStore;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
@@ -138,6 +140,39 @@ class SalvageOlderRootTest {
 
     private String line(String what) {
         return lost.stream().filter(line -> line.contains(what)).findFirst().orElse("");
+    }
+
+    /** Superblocks before format 4 name pages as they are: one far beyond any file ended verification and salvage with an error of ours. */
+    @Test
+    void aRootOnAPageThatNoFileHasIsDamage() {
+        SimulatedMachine machine = new SimulatedMachine(7);
+        try (KeyValueStore store = open(machine)) {
+            put(store, 1, "first");
+            store.checkpoint();
+            put(store, 2, "second");
+        }
+        try (Storage storage = machine.storage(STORE);
+                OpenedStore store = new OpenedStore(storage);
+                Superblocks superblocks = new Superblocks(store.device(), store.pool())) {
+            Superblock found = superblocks.read();
+            superblocks.write(new Superblock(
+                    3,
+                    found.storeId(),
+                    found.number() + 1,
+                    found.generation(),
+                    found.sequence(),
+                    found.nextId(),
+                    new long[] {1L << 51},
+                    found.rootGeneration(),
+                    found.options()));
+        }
+        try (Storage storage = machine.storage(STORE)) {
+            List<String> problems = EngineAccess.problems(storage);
+            assertTrue(problems.getFirst().contains("a trunk node on page " + (1L << 51)), problems.toString());
+        }
+        salvage(machine);
+        assertTrue(lost.getFirst().contains("a trunk node on page " + (1L << 51)), lost.toString());
+        assertArrayEquals(model.get(key(1)), contents(machine).get(key(1)));
     }
 
     /** The log alone was copied. */

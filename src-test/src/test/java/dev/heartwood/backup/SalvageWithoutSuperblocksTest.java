@@ -32,6 +32,7 @@ import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -88,6 +89,24 @@ class SalvageWithoutSuperblocksTest {
         CorruptionException damage = assertThrows(CorruptionException.class, () -> salvage(machine));
         assertEquals(PageType.SUPERBLOCK.name(), damage.pageType());
         assertTrue(damage.getMessage().contains("EIO"), damage.getMessage());
+    }
+
+    /** It ended the salvage. */
+    @Test
+    void aMarkOfASessionThatCannotBeReadIsGoneOnWithout() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine machine = store(model, 9);
+        behead(machine);
+        machine.faults().listen((operation, number, path) -> {
+            if (operation == OperationKind.READ_FILE && path.endsWith("session") && path.contains(STORE.toString())) {
+                machine.faults().failAny(0, Errno.EIO, Duration.ONCE);
+            }
+        });
+        salvage(machine);
+        machine.faults().listen(null);
+        assertTrue(machine.faults().injected() > 0);
+        assertTrue(lost.getFirst().contains("taken to be of a store whose keys are sorted"), lost.toString());
+        BackupFixture.requireContents(machine, TARGET, model, "without its mark");
     }
 
     /** An extent that cannot be read as a whole is read page by page. */
@@ -188,6 +207,77 @@ class SalvageWithoutSuperblocksTest {
             }
         }
         assertTrue(children > 1, children + " children");
+    }
+
+    /** The leftmost child, which is written first, was taken for the root, and all else was missing without a word. */
+    @Test
+    void aChildOfACheckpointThatWasBrokenOffIsNotTakenForItsRoot() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        List<SimulatedMachine> images = new ArrayList<>();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            write(store, 0, 2250);
+            OperationKind[] last = new OperationKind[1];
+            machine.faults().listen((operation, number, path) -> {
+                // The first of a superblock, when all nodes are there.
+                if (operation == OperationKind.WRITE && last[0] == OperationKind.SYNC && path.endsWith(DATA)) {
+                    images.add(machine.crash(CrashKind.KILL, new SplittableRandom(1)));
+                }
+                last[0] = operation;
+            });
+            for (int written = 2250; written < 3250; written += 250) {
+                write(store, written, written + 250);
+            }
+            for (int i = 0; i < 2; i++) {
+                write(store, 0, 300);
+            }
+            machine.faults().listen(null);
+        }
+        int cases = 0;
+        for (SimulatedMachine image : images) {
+            cases += breakOff(image);
+        }
+        assertTrue(cases > 2, cases + " cases");
+    }
+
+    private static void write(KeyValueStore store, int from, int to) {
+        for (int i = from; i < to; i++) {
+            store.put("key%05d".formatted(i).getBytes(), new byte[200]);
+        }
+        store.settle();
+        store.checkpoint();
+    }
+
+    /** Leaves the first node of a checkpoint that the superblocks do not name yet, or all but the last; returns in how many ways that can be. */
+    private int breakOff(SimulatedMachine image) {
+        long number;
+        try (Storage storage = image.storage(STORE);
+                OpenedStore store = new OpenedStore(storage)) {
+            number = store.newest().number();
+        }
+        byte[] bytes = image.contents(STORE, DATA);
+        List<Long> written = pages(image, PageType.TRUNK).stream().filter(page -> generation(bytes, page) > number).toList();
+        if (written.size() < 2) {
+            return 0;
+        }
+        Map<byte[], byte[]> expected;
+        try (KeyValueStore store = BackupFixture.openExisting(image.crash(CrashKind.KILL, new SplittableRandom(1)), STORE)) {
+            expected = History.contents(store);
+        }
+        int cases = 0;
+        for (int left = 1; left < written.size(); left += Math.max(1, written.size() - 2)) {
+            byte[] changed = bytes.clone();
+            for (long page : written.subList(left, written.size())) {
+                Arrays.fill(changed, (int) page * PAGE_BYTES, (int) (page + 1) * PAGE_BYTES, (byte) 0);
+            }
+            SimulatedMachine broken = image.crash(CrashKind.KILL, new SplittableRandom(1));
+            broken.place(STORE, DATA, changed);
+            behead(broken);
+            lost.clear();
+            salvage(broken);
+            BackupFixture.requireContents(broken, TARGET, expected, left + " of " + written + ", " + lost);
+            cases++;
+        }
+        return cases;
     }
 
     /** Which operator they are for stood in the superblocks. */

@@ -106,16 +106,13 @@ public final class Backup implements AutoCloseable {
         copyAll(missing);
         if (!inTheWay.isEmpty()) {
             // Read first as a whole: damage found here still leaves the backup that is there.
-            inTheWay.forEach(this::readSource);
-            target.keep(inTheWay.stream().map(run -> new Place(run.first(), run.count())).toList(), targetBuffer);
+            checkAll(inTheWay);
+            target.keep(inTheWay.stream().map(run -> new Place(run.first(), run.count())).toList(), targetBuffer, progress);
             copyAll(inTheWay);
         }
         missing.addAll(inTheWay);
         target.device().sync();
-        for (Run run : missing) {
-            readTarget(run);
-            run.verify(targetBuffer, superblock.storeId(), target.device().name());
-        }
+        verifyAll(missing);
         target.complete(superblock, directoryId, used);
         long copied = missing.stream().mapToLong(Run::count).sum();
         return new BackupReport(superblock.number(), used.cardinality(), copied);
@@ -131,9 +128,12 @@ public final class Backup implements AutoCloseable {
         return tree;
     }
 
-    /** Whether the pages are in the target already, and can be read there. */
+    /**
+     * Whether the pages are in the target already, and can be read there. What a backup that was broken off has written shows in the page
+     * cache also where it never reached the disk: only those count that were synced before the record was written.
+     */
     private boolean isThere(Run run) {
-        if (target.before() == null || run.position() + run.bytes() > target.device().size()) {
+        if (!isKept(run) || run.position() + run.bytes() > target.device().size()) {
             return false;
         }
         try {
@@ -141,7 +141,7 @@ public final class Backup implements AutoCloseable {
         } catch (ReadFailedException lost) {
             return false; // the device may have another place for what is written
         }
-        if (isBuiltUpon && run.type() != PageType.TRUNK && isKept(run)) {
+        if (isBuiltUpon && run.type() != PageType.TRUNK) {
             try {
                 run.verify(targetBuffer, superblock.storeId(), target.device().name());
                 return true;
@@ -172,6 +172,24 @@ public final class Backup implements AutoCloseable {
             readSource(run);
             target.device().write(run.position(), sourceBuffer, run.bytes());
             progress.at("copied runs of pages", ++done, runs.size());
+        }
+    }
+
+    private void checkAll(List<Run> runs) {
+        long done = 0;
+        for (Run run : runs) {
+            readSource(run);
+            progress.at("checked runs of pages", ++done, runs.size());
+        }
+    }
+
+    /** Reads back what was copied. */
+    private void verifyAll(List<Run> runs) {
+        long done = 0;
+        for (Run run : runs) {
+            readTarget(run);
+            run.verify(targetBuffer, superblock.storeId(), target.device().name());
+            progress.at("verified runs of pages", ++done, runs.size());
         }
     }
 

@@ -2,12 +2,15 @@ package dev.heartwood.engine.backup;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.UnsuitableTargetException;
+import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.StoreFiles;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.log.SegmentName;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.verify.Progress;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
@@ -119,9 +122,17 @@ final class BackupTarget implements AutoCloseable {
         } catch (CorruptionException e) {
             throw unsuitable("the backup that is there is damaged: " + e.getMessage());
         }
-        if (found.storeId() != before.storeId() || !before.checkpoints().contains(found.number())) {
+        if (found.storeId() != before.storeId() || !before.checkpoints().contains(found.number()) || wasOpened()) {
             throw unsuitable("the backup that is there has been opened since it was made, and may hold other writes");
         }
+    }
+
+    /**
+     * Whether something is there that only an opened store writes. Its number does not tell: of a backup that was broken off the record names
+     * two, and sessions may have come to the newer one.
+     */
+    private boolean wasOpened() {
+        return files.exists(SessionMark.NAME) || files.list().stream().anyMatch(SegmentName::isOfSegment);
     }
 
     private UnsuitableTargetException unsuitable(String found) {
@@ -149,8 +160,8 @@ final class BackupTarget implements AutoCloseable {
     }
 
     /** Keeps pages of the backup that is there until {@link #complete}; from now on they may be overwritten. */
-    void keep(List<BackupUndo.Place> overwritten, long buffer) {
-        BackupUndo.keep(files, device, overwritten, buffer);
+    void keep(List<BackupUndo.Place> overwritten, long buffer, Progress progress) {
+        BackupUndo.keep(files, device, overwritten, buffer, progress);
         keepsOverwritten = true;
     }
 

@@ -13,6 +13,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.verify.Progress;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -40,8 +41,8 @@ public final class BackupUndo {
 
     private BackupUndo() {}
 
-    /** Keeps pages of a backup and its superblocks; from then on they may be overwritten. */
-    static void keep(Storage files, BlockDevice device, List<Place> overwritten, long buffer) {
+    /** Keeps pages of a backup and its superblocks; from then on they may be overwritten. What {@code progress} throws leaves nothing behind. */
+    static void keep(Storage files, BlockDevice device, List<Place> overwritten, long buffer, Progress progress) {
         List<Place> places = new ArrayList<>(overwritten);
         for (int page : Superblocks.pages()) {
             places.add(new Place(page, 1));
@@ -49,7 +50,14 @@ public final class BackupUndo {
         files.delete(PAGES);
         try (BlockDevice kept = files.openDevice(PAGES, true)) {
             kept.allocate(places.stream().mapToLong(Place::bytes).sum());
-            copy(places, device, kept, buffer, true);
+            long at = 0;
+            long done = 0;
+            for (Place place : places) {
+                readAnyway(place, device, buffer);
+                kept.write(at, buffer, place.bytes());
+                at += place.bytes();
+                progress.at("kept runs of pages", ++done, places.size());
+            }
             kept.sync();
         } catch (RuntimeException | Error e) {
             files.delete(PAGES);
@@ -58,20 +66,6 @@ public final class BackupUndo {
         ImageWriter image = new ImageWriter();
         places.forEach(place -> image.putVarint(place.first).putVarint(place.count));
         CheckedFile.write(files, StoreFiles.COPYING, image);
-    }
-
-    private static void copy(List<Place> places, BlockDevice data, BlockDevice kept, long buffer, boolean keeps) {
-        long at = 0;
-        for (Place place : places) {
-            if (keeps) {
-                readAnyway(place, data, buffer);
-                kept.write(at, buffer, place.bytes());
-            } else {
-                kept.read(at, buffer, place.bytes());
-                data.write(place.position(), buffer, place.bytes());
-            }
-            at += place.bytes();
-        }
     }
 
     /**
@@ -122,7 +116,12 @@ public final class BackupUndo {
         }
         try (BlockDevice data = files.openDevice(StoreFiles.DATA, false);
                 BlockDevice kept = files.openDevice(PAGES, false)) {
-            copy(places, data, kept, buffer, false);
+            long at = 0;
+            for (Place place : places) {
+                kept.read(at, buffer, place.bytes());
+                data.write(place.position(), buffer, place.bytes());
+                at += place.bytes();
+            }
             data.sync();
         } finally {
             buffers.free(buffer, PageLayout.EXTENT_BYTES);

@@ -11,6 +11,7 @@
  * gives the same numbers to other pages. So pages are recognised by their headers only when the store remembers, in {@code
  * backups-made}, having made the very backup that is there; else, and for the pages of the trunk always, they are compared byte
  * by byte. What is recognised has been read and its checksum verified, so rot in the target is found and mended by the next backup.
+ * Pages that no record of the target names are written, whatever is there: after a sync that failed they may be in the page cache alone.
  *
  * <h2>Invariants</h2>
  *
@@ -24,7 +25,8 @@
  *   <li>Superblocks are written when all pages have been synced, read back and verified.
  *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there.
  *   <li>Only an empty directory, one with nothing but what a first backup left that was broken off, or a backup of the same store is
- *       written to, and not one that was opened since. The target's lock is held throughout.
+ *       written to, and not one that was opened since: the number of its superblock, a mark of a session or a file of a log tells. The
+ *       target's lock is held throughout.
  *   <li>The target is written with the I/O mode of the source, or through the page cache where its file system refuses O_DIRECT.
  * </ol>
  */

@@ -22,6 +22,9 @@ import java.util.Arrays;
 final class BranchCodec {
     private static final int VERSION = 1;
 
+    /** So many extents are read whether the file has them or not: what is left of a file that was cut off can be read. */
+    private static final int EXTENTS_ANYWAY = 1 << 16;
+
     private final ByteBuffer from;
     private final String file;
     private final long page;
@@ -90,7 +93,7 @@ final class BranchCodec {
         BranchStats stats = new BranchStats(varint(), varint(), varint(), varint());
         requireShape(shape);
         require(stats.entries() >= shape.leafPages() && stats.tombstones() <= stats.entries(), "counts that agree", stats);
-        int[] extents = extents((shape.pageCount() + PageLayout.EXTENT_PAGES - 1L) / PageLayout.EXTENT_PAGES);
+        int[] extents = extents(storage, (shape.pageCount() + PageLayout.EXTENT_PAGES - 1L) / PageLayout.EXTENT_PAGES);
         byte[] firstKey = bytes();
         byte[] lastKey = bytes();
         require(Arrays.compareUnsigned(firstKey, lastKey) <= 0, "a first key at or before the last", "the opposite");
@@ -104,7 +107,7 @@ final class BranchCodec {
             groupBytes[i] = varint();
             require(bytes > 0 && bytes <= (long) Integer.MAX_VALUE * PAGE_PAYLOAD_BYTES, "a size of a group", bytes);
             long pages = (bytes + PAGE_PAYLOAD_BYTES - 1) / PAGE_PAYLOAD_BYTES;
-            int[] groupExtents = extents((pages + PageLayout.EXTENT_PAGES - 1) / PageLayout.EXTENT_PAGES);
+            int[] groupExtents = extents(storage, (pages + PageLayout.EXTENT_PAGES - 1) / PageLayout.EXTENT_PAGES);
             found[i] = groups.resolve(storage, groupId, groupExtents, bytes);
             require(found[i] != null, "overflow group " + groupId + " as other branches know it", "another");
         }
@@ -121,11 +124,13 @@ final class BranchCodec {
         require(sound, "a shape of a tree", shape);
     }
 
-    private int[] extents(long expected) {
+    private int[] extents(BranchStorage storage, long expected) {
         int runs = number();
         require(runs <= from.remaining(), "runs of extents that are there", runs);
         require(expected <= Integer.MAX_VALUE, "a number of extents", expected);
-        int[] extents = new int[(int) Math.min(expected, 1 << 16)];
+        boolean isPlausible = expected <= EXTENTS_ANYWAY || expected <= storage.file().device().size() / PageLayout.EXTENT_BYTES;
+        require(isPlausible, "no more extents than the file has", expected);
+        int[] extents = new int[(int) Math.min(expected, EXTENTS_ANYWAY)];
         int count = 0;
         long end = 0;
         for (int run = 0; run < runs; run++) {

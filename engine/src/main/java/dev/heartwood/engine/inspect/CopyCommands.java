@@ -76,13 +76,24 @@ final class CopyCommands {
                     report.pages(),
                     report.pagesCopied());
             return Main.CLEAN;
+        } catch (CorruptionException e) {
+            if (!isIn(to, e.file())) {
+                return damaged(e);
+            }
+            err.println(e.getMessage());
+            return Main.CANNOT_WRITE;
         } catch (NoSpaceException | StoreIoException e) {
-            if (e instanceof ReadFailedException failure && !Path.of(failure.path()).toAbsolutePath().startsWith(to.toAbsolutePath())) {
+            if (e instanceof ReadFailedException failure && !isIn(to, failure.path())) {
                 return damaged(failure);
             }
             err.println(e.getMessage());
             return Main.CANNOT_WRITE;
         }
+    }
+
+    /** What is met there says nothing of the store that is copied. */
+    private static boolean isIn(Path directory, String file) {
+        return Path.of(file).toAbsolutePath().startsWith(directory.toAbsolutePath());
     }
 
     /** Copies what can be read; says on standard output what cannot. */

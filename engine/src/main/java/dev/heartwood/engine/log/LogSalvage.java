@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 
 /**
  * Delivers what can be read of a log, also of one that recovery refuses. A sound log is replayed as recovery replays it. Of a
- * damaged one every record with a valid checksum counts, in the order of sequences within a generation; batches are whole all
- * the same, being single records. Changes nothing. One thread.
+ * damaged one every record with a valid checksum counts that no recovery made void, in the order of sequences within a generation;
+ * batches are whole all the same, being single records. Changes nothing. One thread.
  */
 public final class LogSalvage {
     private final Storage storage;
@@ -51,7 +51,20 @@ public final class LogSalvage {
         Set<String> damage = new LinkedHashSet<>(List.of(first.getMessage()));
         scan.runPastDamage(e -> damage.add(e.getMessage()));
         damage.forEach(line -> lost.accept("log: " + line));
-        scan.generations().forEach(this::deliver);
+        for (LoggedGeneration generation : scan.generations()) {
+            deliver(generation, lsnLimit(generation, scan.generations()));
+        }
+    }
+
+    /** Where records of a generation are void from on, as the headers of later lives say. */
+    private static long lsnLimit(LoggedGeneration generation, List<LoggedGeneration> all) {
+        long limit = Long.MAX_VALUE;
+        for (LoggedGeneration other : all) {
+            LogLife life = other.header().life();
+            boolean isLater = life.number() > generation.header().life().number();
+            limit = isLater ? Math.min(limit, life.firstLsn()) : limit;
+        }
+        return limit;
     }
 
     /**
@@ -88,11 +101,11 @@ public final class LogSalvage {
         lost.accept("log: all of it, as it cannot be told what of it the tree does not hold: " + why);
     }
 
-    private void deliver(LoggedGeneration generation) {
+    private void deliver(LoggedGeneration generation, long lsnLimit) {
         List<Lane> lanes = new ArrayList<>();
         try {
             for (List<LogScan.Segment> segments : generation.lanes()) {
-                lanes.add(new Lane(segments));
+                lanes.add(new Lane(segments, lsnLimit));
             }
             lanes.removeIf(lane -> !lane.next());
             while (!lanes.isEmpty()) {
@@ -132,6 +145,7 @@ public final class LogSalvage {
     /** The valid records of one lane, whatever lies between them. */
     private final class Lane implements AutoCloseable {
         private final List<LogScan.Segment> segments;
+        private final long lsnLimit;
         private int current = -1;
         private MappedFile mapped;
         private int seed;
@@ -140,16 +154,21 @@ public final class LogSalvage {
         private long next;
         private long lsn;
 
-        Lane(List<LogScan.Segment> segments) {
+        Lane(List<LogScan.Segment> segments, long lsnLimit) {
             this.segments = segments;
+            this.lsnLimit = lsnLimit;
         }
 
-        /** Moves to the next record that is not a mark. */
+        /** Moves to the next record that is not a mark, nor void, as all behind a void one are. */
         boolean next() {
             while (mapped != null || openNext()) {
                 if (findInSegment()) {
                     next = at + LogLayout.align(LogRecord.length(address()), LogLayout.RECORD_ALIGNMENT);
                     lsn = LogRecord.lsn(address());
+                    if (lsn >= lsnLimit) {
+                        close();
+                        return false;
+                    }
                     if (LogRecord.kind(address()) != LogLayout.KIND_MARK) {
                         return true;
                     }

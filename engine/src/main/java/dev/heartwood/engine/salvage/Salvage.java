@@ -6,6 +6,7 @@ import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
@@ -123,7 +124,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             return tree;
         }
         String nodes = "checkpoint " + superblock.number() + ": what its tree has in nodes that cannot be read";
-        RootSearch.Root older = new RootSearch(damaged.device(), damaged.pool()).newest(storage, generation);
+        RootSearch search = new RootSearch(damaged.device(), damaged.pool());
+        RootSearch.Root older = search.newest(storage, generation);
         if (older == null) {
             lose(nodes + "; no root of a checkpoint before it was found below which every node can be read, so that of their keys "
                     + "there is what other nodes have, and the log");
@@ -131,7 +133,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         }
         tree.goOnWith(DamagedTree.read(damaged.viewBeside().tree(), older, this::lose));
         lose(nodes + "; went on there from the newest root before it that was found, of checkpoint " + older.generation()
-                + ". What was written there between the two is lost, and what was deleted may be back; what the log has begins after "
+                + passedOver(search) + ". What was written there between the two is lost, and what was deleted may be back; what the log has begins after "
                 + "checkpoint " + superblock.number() + " and is applied");
         return tree;
     }
@@ -160,8 +162,16 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 ? ", taken to be of a store whose keys are sorted"
                 : ", of a store that has had checkpoint " + mark.number();
         lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of checkpoint "
-                + root.generation() + least + ". Its options are not known, and not how much of the log it holds");
+                + root.generation() + passedOver(search) + least + ". Its options are not known, and not how much of the log it holds");
         return stand(storeId, root, order);
+    }
+
+    private static String passedOver(RootSearch search) {
+        return search.passedOver() == 0
+                ? ""
+                : " (but for one of checkpoint " + search.passedOver() + ", which has fewer levels or ends at a lesser key, and is taken for a "
+                        + "part of what was never completed; if it was complete, what was written between the two is lost, and what was "
+                        + "deleted may be back)";
     }
 
     /** Superblocks that cannot be read are damaged as those that make no sense are. */
@@ -172,7 +182,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private static SessionMark.Mark mark(Storage files) {
         try {
             return SessionMark.read(files);
-        } catch (CorruptionException damaged) {
+        } catch (CorruptionException | ReadFailedException unknown) {
             return null;
         }
     }

@@ -9,7 +9,8 @@
  * they lie, so damaged index pages and filters cost nothing. All branches are merged by key, each past its own damage; of each key
  * the newest readable state is copied. What is larger than a write of the copy's memory is made by an operator that stands in for the
  * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would
- * refuse it, every record of it that has a valid checksum, also of segments that are cut off, and whatever other files of it look like.
+ * refuse it, every record of it that has a valid checksum, also of segments that are cut off, and whatever other files of it look like;
+ * but none that an earlier recovery made void, as the headers of later segments say.
  *
  * <p>For the keys of a node that cannot be read, which are all keys if it is the root, the tree of an older checkpoint stands in
  * ({@code DamagedTree.goOnWith}): of the newest root before below which every node can be read. Above it counts what the nodes on the way to the
@@ -36,7 +37,8 @@
  *
  * <ul>
  *   <li>Without a whole superblock the newest root below which every node can be read is looked for among all pages of the trunk. It
- *       may be that of a checkpoint that was being made. Options are those of a new store; operands are lost, as the name of the
+ *       may be that of a checkpoint that was being made; or a child of one that was never written, so that the root before it is taken where
+ *       that is higher or has greater keys, and the report says so. Options are those of a new store; operands are lost, as the name of the
  *       merge operator is not known. Of the log that is applied behind which nothing is missing, which can be told while the system
  *       has not restarted: what the tree holds of it already comes to the same. Else nothing of it is.
  *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was

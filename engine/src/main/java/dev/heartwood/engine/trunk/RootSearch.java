@@ -3,6 +3,7 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.ReadFailedException;
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.OverflowGroup;
@@ -37,6 +38,11 @@ public final class RootSearch {
      * node lower than others of its checkpoint or a later one, or beside such, counts only when there is none that is high enough:
      * the tree may have grown since.
      *
+     * Nor for a root that was never written: of a checkpoint that was broken off there may be nothing but the leftmost child, which is
+     * whole and has the least key, or children alone. So where the next older root is higher, or has keys behind all of the newer one's, it is
+     * taken. A tree that had become lower, or lost its last keys, loses one checkpoint so, instead of most of what it had. What an attempt
+     * left that failed, and was made again under the same number, is lower as well.
+     *
      * Pages of an image follow each other within an extent. Where an image goes on in another extent, it does so on that one's first
      * page, and if more than one may be that page the image is not used.
      */
@@ -61,6 +67,8 @@ public final class RootSearch {
     private final Set<Image> referredTo = new HashSet<>();
     /** The numbers of checkpoints that damaged pages say they are of. */
     private final Set<Long> damagedCheckpoints = new HashSet<>();
+
+    private long passedOver;
 
     /** Reads every page of the file; takes an extent of {@code buffers} meanwhile. */
     public RootSearch(BlockDevice device, MemoryPool buffers) {
@@ -123,7 +131,10 @@ public final class RootSearch {
                 .orElse(0L);
     }
 
-    /** The newest root below which every node can be read, of all checkpoints before one; null when there is none. */
+    /**
+     * The newest root below which every node can be read, of all checkpoints before one; null when there is none. Where it may be a part of the
+     * one before it, that one; see {@link #passedOver}.
+     */
     public Root newest(TreeStorage storage, long before) {
         parts = partsByStore.getOrDefault(storage.storeId(), new TreeMap<>());
         TreeMap<Long, List<long[]>> images = new TreeMap<>(Comparator.reverseOrder());
@@ -135,6 +146,8 @@ public final class RootSearch {
         }
         int height = 0;
         Root lower = null;
+        Root child = null;
+        Found newest = null;
         for (Map.Entry<Long, List<long[]>> checkpoint : images.entrySet()) {
             long generation = checkpoint.getKey();
             Found found = find(storage, checkpoint.getValue(), generation);
@@ -142,12 +155,22 @@ public final class RootSearch {
             if (found.root == null || generation >= before || damagedCheckpoints.contains(generation)) {
                 continue;
             }
-            if (found.rootHeight >= height) {
-                return found.root;
+            if (newest != null) {
+                passedOver = newest.isPartOf(found) ? newest.root.generation : 0;
+                return passedOver == 0 ? newest.root : found.root;
             }
-            lower = lower == null ? found.root : lower;
+            if (found.rootHeight >= height) {
+                newest = found;
+            }
+            child = child == null ? found.root : child;
+            lower = lower == null && found.rootHeight >= found.height ? found.root : lower;
         }
-        return lower;
+        return newest != null ? newest.root : lower != null ? lower : child;
+    }
+
+    /** The checkpoint of a newer root than the one that was found, which may be a part of what was never completed; 0 when there is none. */
+    public long passedOver() {
+        return passedOver;
     }
 
     /** All pages of the image that begins with a part; null when they are not there. */
@@ -187,11 +210,20 @@ public final class RootSearch {
      *
      * @param root the root; null when it is not known
      * @param rootHeight levels of nodes below it
+     * @param lastKey no key below the root is greater
      * @param height so many levels at least lie below the root that the checkpoint had
      */
-    private record Found(Root root, int rootHeight, int height) {}
+    private record Found(Root root, int rootHeight, byte[] lastKey, int height) {
+        /** Whether what was found may be a child of a root that was never written, and the other the root before. */
+        boolean isPartOf(Found before) {
+            return rootHeight < before.rootHeight || Keys.compare(lastKey, before.lastKey) < 0;
+        }
+    }
 
-    /** Of the images of one checkpoint the one that no other refers to, nor one of a later checkpoint, if everything below it can be read. */
+    /**
+     * Of the images of one checkpoint the one that no other refers to, nor one of a later checkpoint, if everything below it can be read; of
+     * several the highest.
+     */
     private Found find(TreeStorage storage, List<long[]> images, long generation) {
         List<Below> whole = new ArrayList<>();
         int height = 0;
@@ -204,11 +236,12 @@ public final class RootSearch {
             }
         }
         whole.removeIf(below -> referredTo.contains(new Image(below.image[0], generation)));
-        if (whole.size() != 1) {
-            return new Found(null, 0, height);
+        whole.sort(Comparator.comparingInt((Below below) -> below.height).reversed());
+        if (whole.isEmpty() || whole.size() > 1 && whole.get(1).height == whole.getFirst().height) {
+            return new Found(null, 0, Keys.EMPTY, height);
         }
         Below root = whole.getFirst();
-        return new Found(new Root(root.image, generation), root.height, height);
+        return new Found(new Root(root.image, generation), root.height, root.lastKey, height);
     }
 
     /** Takes note of the nodes below one, and whether they can be read. */
@@ -219,6 +252,7 @@ public final class RootSearch {
         private boolean hasLeastKey = true;
         /** Levels below the node itself. */
         private int height;
+        private byte[] lastKey = Keys.EMPTY;
 
         Below(long[] image) {
             this.image = image;
@@ -230,6 +264,19 @@ public final class RootSearch {
                 hasLeastKey = node.pivots().getFirst().key().length == 0;
                 height = node.height();
             }
+            reach(node.pivots().getLast().key());
+            for (TreeWalk.BundleView bundle : node.bundles()) {
+                byte[] end = bundle.span().to();
+                for (TreeWalk.RunView run : bundle.runs()) {
+                    if (run.lastKey() != null) {
+                        reach(end != null && Keys.compare(end, run.lastKey()) < 0 ? end : run.lastKey());
+                    }
+                }
+            }
+        }
+
+        private void reach(byte[] key) {
+            lastKey = Keys.compare(key, lastKey) > 0 ? key : lastKey;
         }
 
         @Override

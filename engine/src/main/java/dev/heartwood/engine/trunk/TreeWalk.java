@@ -141,10 +141,21 @@ public final class TreeWalk {
      */
     public static void walk(TreeStorage storage, long[] rootPages, long rootGeneration, Visitor visitor) {
         TreeWalk walk = new TreeWalk(storage, visitor);
-        if (rootPages.length > 0) {
+        if (rootPages.length > 0 && walk.areOfNode(rootPages)) {
             walk.visit(new NodePlace(rootPages, rootGeneration, () -> {}), 0, -1, Span.ALL);
         }
         walk.groups.all().forEach(visitor::group);
+    }
+
+    /** Whether what a superblock names can be the pages of a node, as is asked of children when their places are decoded; tells of the damage. */
+    private boolean areOfNode(long[] rootPages) {
+        try {
+            NodeCodec.requirePages(rootPages);
+            return true;
+        } catch (MalformedImageException e) {
+            visitor.damage(rootPages[0], Span.ALL, e.getMessage());
+            return false;
+        }
     }
 
     private void visit(NodePlace place, int depth, int heightExpected, Span span) {

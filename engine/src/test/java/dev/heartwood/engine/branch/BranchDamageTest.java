@@ -254,6 +254,37 @@ class BranchDamageTest {
         });
     }
 
+    /** A descriptor of a few bytes took memory for all the extents that it says a branch has, and so did one of a group. */
+    @Test
+    void aDescriptorOfMoreExtentsThanTheFileHasTakesNoMemoryForThem() {
+        try (BranchFixture fixture = new BranchFixture()) {
+            Branch branch = fixture.write(BranchFixture.entries(10, 10));
+            ByteBuffer sound = ByteBuffer.allocate(branch.encodedBytes());
+            branch.encode(sound);
+            int pages = 1 << 30;
+            int extents = pages / PageLayout.EXTENT_PAGES;
+            ByteBuffer large = ByteBuffer.allocate(100).put((byte) 1);
+            varints(large, branch.id, pages - 2, pages - 2, pages, 2, pages, 0, 1, 1, 1, 2, extents, 1, 'a', 1, 'b', 0);
+            ByteBuffer group = ByteBuffer.allocate(300).put(sound.array(), 0, sound.capacity() - 1);
+            varints(group, 1, 7, (long) pages * OverflowLayout.PAGE_PAYLOAD_BYTES, 1, 1, 2, extents);
+            for (ByteBuffer each : List.of(large.flip(), group.flip())) {
+                CorruptionException refusal = assertThrows(CorruptionException.class, () -> decode(fixture, each));
+                assertTrue(refusal.getMessage().contains("no more extents than the file has"), refusal.getMessage());
+            }
+            branch.release();
+        }
+    }
+
+    private static void varints(ByteBuffer to, long... values) {
+        for (long value : values) {
+            long rest = value;
+            for (; rest >= 0x80; rest >>>= 7) {
+                to.put((byte) (rest | 0x80));
+            }
+            to.put((byte) rest);
+        }
+    }
+
     /** Decodes for the sake of the errors: what comes out is never used, so its extents stay as they are. */
     private static void decode(BranchFixture fixture, ByteBuffer image) {
         BranchStorage unused =

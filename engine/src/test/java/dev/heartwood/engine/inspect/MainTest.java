@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
@@ -132,6 +133,20 @@ class MainTest {
                 }));
                 assertEquals(read == to ? Main.CANNOT_WRITE : Main.DAMAGED, commands.backup(copied, to), said.toString());
             }
+        }
+    }
+
+    /** The store was said to be damaged, and that salvage copies what can be read. */
+    @Test
+    void damageThatIsReadBackFromABackupIsNotThatOfTheStore() {
+        Path to = base.resolve("rotting");
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
+        for (Path read : List.of(sound, to)) {
+            KeyValueStore copied = with(null, Map.of("backup", () -> {
+                throw new CorruptionException(read.resolve("data.hw").toString(), 9, "TRUNK", "one", "another");
+            }));
+            assertEquals(read == to ? Main.CANNOT_WRITE : Main.DAMAGED, commands.backup(copied, to), said.toString());
         }
     }
 
