@@ -1,5 +1,6 @@
 package dev.heartwood.crash;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.engine.inspect.Main;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.FileStoreHost;
@@ -128,6 +130,30 @@ class TracedProcessTest {
                 throw new UncheckedIOException(e);
             }
         });
+    }
+
+    /** The data file cannot be opened with O_DIRECT, neither to read the store's options nor as they say. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aBackupIsMadeWithoutDirectIoToo() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        try (TestDirectory parent = new TestDirectory("indirect")) {
+            Path directory = parent.path().resolve("store");
+            Path backup = parent.path().resolve("backup");
+            byte[] key = {1};
+            try (KeyValueStore store = Heartwood.open(directory, TracedLoad.options())) {
+                store.put(key, key);
+            }
+            // Three openings each, of the directory, the lock and the file: what reads the options does so twice, then comes the store.
+            JavaProcess.Ended ended = JavaProcess.of(Main.class, "backup", directory.toString(), backup.toString())
+                    .flags("-Xmx200m")
+                    .under(tracer(directory, "openat", "error=EINVAL", "3..9+6"))
+                    .run(parent.path().resolve("output"));
+            assertEquals(0, ended.exit(), ended::output);
+            try (KeyValueStore store = Heartwood.open(backup, TracedLoad.options())) {
+                assertArrayEquals(key, store.get(key));
+            }
+        }
     }
 
     private static JavaProcess.Ended load(TestDirectory parent, long seed, String... tracer) throws IOException {

@@ -42,7 +42,6 @@ final class CopyCommands {
 
     /** Opens a store as its owner would, which replays its log, and makes a backup of it. */
     int backup(Storage from, Path to) {
-        Path directory = from.directory();
         StoreOptions options;
         try (from;
                 OpenedStore closed = new OpenedStore(from)) {
@@ -52,12 +51,24 @@ final class CopyCommands {
             options = StoreOptions.parse(closed.newest().options());
         }
         try (Environment environment = environment();
-                KeyValueStore store = environment.open(
-                        directory, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
+                KeyValueStore store = open(
+                        environment, from, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
             return backup(store, to);
         } catch (CorruptionException | ReadFailedException e) {
             return damaged(e);
         }
+    }
+
+    /** Through the page cache where the file system refuses O_DIRECT, which it may since the store was made. */
+    private static KeyValueStore open(Environment environment, Storage from, StoreOptions options) {
+        try {
+            return environment.open(from.directory(), options);
+        } catch (StoreIoException e) {
+            if (options.ioMode() == IoMode.BUFFERED || !StoreFiles.isDirectRefused(e, from)) {
+                throw e;
+            }
+        }
+        return environment.open(from.directory(), options.toBuilder().ioMode(IoMode.BUFFERED).build());
     }
 
     private int damaged(StoreException damage) {
