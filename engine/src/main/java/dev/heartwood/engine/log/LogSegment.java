@@ -78,8 +78,11 @@ final class LogSegment {
         END.setRelease(this, offset);
     }
 
-    /** Makes what is complete durable; does nothing once released. */
-    synchronized void sync() {
+    /**
+     * Makes what is complete durable; does nothing once released. A failure is latched in {@code commit} before the next may sync: the system
+     * tells it once, and who asks again is told that all is well.
+     */
+    synchronized void sync(GroupCommit commit) {
         long to = end();
         if (released || to <= synced) {
             return;
@@ -89,7 +92,13 @@ final class LogSegment {
         if (file == null) {
             throw new ClosedException("the log");
         }
-        file.sync(from, length);
+        commit.throwFailure();
+        try {
+            file.sync(from, length);
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        }
         synced = to;
     }
 
@@ -114,9 +123,9 @@ final class LogSegment {
     }
 
     /** As {@link #sync}, in the background: does nothing once the log has closed. Then it need not be open. */
-    synchronized void syncAndClose() {
+    synchronized void syncAndClose(GroupCommit commit) {
         if (file != null) {
-            sync();
+            sync(commit);
             close();
         }
     }

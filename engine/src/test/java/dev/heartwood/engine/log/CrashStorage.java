@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /** The segment files of a store in native memory, with what of them a loss of power would leave. Thread-safe. */
 final class CrashStorage implements Storage {
@@ -87,6 +88,11 @@ final class CrashStorage implements Storage {
 
     /** Run before a file is mapped for writing, without the lock. */
     volatile Runnable beforeMapping = () -> {};
+
+    /** Run before a mapping, or the directory, is synced, without the lock. */
+    volatile Runnable beforeSync = () -> {};
+
+    volatile Runnable beforeDirectorySync = () -> {};
 
     int syncs;
     int openMappings;
@@ -279,10 +285,15 @@ final class CrashStorage implements Storage {
      * The system writes all segments back by itself, and cannot: what was not synced is not on the device and never will be. Of each those
      * are told who have it open now; where nobody has, nobody ever is.
      */
-    synchronized void failWriteBack() {
+    void failWriteBack() {
+        failWriteBack(name -> name.endsWith(".seg"));
+    }
+
+    /** As {@link #failWriteBack()}, of the files whose names are chosen. */
+    synchronized void failWriteBack(Predicate<String> chosen) {
         for (File file : files.values()) {
             byte[] now = file.bytes();
-            if (file.name.endsWith(".seg") && !Arrays.equals(now, file.durable)) {
+            if (chosen.test(file.name) && !Arrays.equals(now, file.durable)) {
                 file.lost = now;
                 file.toBeTold.clear();
                 file.toBeTold.addAll(file.open);
@@ -300,7 +311,12 @@ final class CrashStorage implements Storage {
     }
 
     @Override
-    public synchronized void syncDirectory() {
+    public void syncDirectory() {
+        beforeDirectorySync.run();
+        makeEntriesDurable();
+    }
+
+    private synchronized void makeEntriesDurable() {
         for (File file : files.values()) {
             file.isEntryDurable = true;
         }
@@ -385,6 +401,7 @@ final class CrashStorage implements Storage {
 
         @Override
         public void sync(long offset, long length) {
+            beforeSync.run();
             synchronized (CrashStorage.this) {
                 syncs++;
                 if (closed || offset % 4096 != 0 || length % 4096 != 0) {
