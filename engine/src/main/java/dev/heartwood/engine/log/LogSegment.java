@@ -2,7 +2,6 @@ package dev.heartwood.engine.log;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.engine.device.MappedFile;
-import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -22,7 +21,8 @@ final class LogSegment {
      *
      * The operating system may write a segment back at any time, and fail. It says so to the next sync of everybody who has the file open by
      * then, and may forget it when nobody has. So the file stays open from before the first store, or before recovery has read it, until a
-     * sync has covered all of it: a mapping without memory, which takes no descriptor.
+     * sync has covered all of it: a mapping without memory, which takes no descriptor. Who had it open before may have been told already,
+     * and what was not written then is taken for written: so what an earlier life has left is stored anew before it is read.
      */
     private static final VarHandle END;
 
@@ -60,11 +60,11 @@ final class LogSegment {
         return new LogSegment(place, header, LogLayout.HEADER_BYTES, file);
     }
 
-    /** A segment of an earlier life, opened anew. */
-    static LogSegment recovered(LogScan.Segment found, Storage storage) {
+    /** A segment of an earlier life, whose file is open at rest. */
+    static LogSegment recovered(LogScan.Segment found, MappedFile file) {
         SegmentHeader header = found.header();
         LogScan.Spare place = new LogScan.Spare(found.file(), header.fileNumber(), header.segmentBytes());
-        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), storage.openAtRest(found.file()));
+        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), file);
         segment.finished = true;
         return segment;
     }

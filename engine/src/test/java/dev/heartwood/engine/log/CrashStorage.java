@@ -23,6 +23,8 @@ import java.util.function.Predicate;
 /** The segment files of a store in native memory, with what of them a loss of power would leave. Thread-safe. */
 final class CrashStorage implements Storage {
     private static final int SECTOR = 512;
+    private static final int PAGE = 4096;
+    private static final byte[] ZEROES = new byte[PAGE];
 
     final class File {
         final String name;
@@ -51,6 +53,20 @@ final class CrashStorage implements Storage {
         /** Whether a sector was not written and will not be: nothing was stored in it since. */
         private boolean isLost(byte[] now, int at) {
             return lost != null && Arrays.equals(lost, at, at + SECTOR, now, at, at + SECTOR);
+        }
+
+        /** Has what was lost be written once more, but for pages of zeroes and what is behind the first that cannot be read. */
+        private void rewrite() {
+            byte[] now = bytes();
+            byte[] lostStill = lost == null ? now : lost.clone();
+            for (int at = 0; at < readableBytes(this); at += PAGE) {
+                if (!Arrays.equals(now, at, at + PAGE, ZEROES, 0, PAGE)) {
+                    for (int i = at; i < at + PAGE; i++) {
+                        lostStill[i] = (byte) ~now[i];
+                    }
+                }
+            }
+            lost = lost == null ? null : lostStill;
         }
 
         private void sync(int offset, int length) {
@@ -115,6 +131,7 @@ final class CrashStorage implements Storage {
             Memory.copyFrom(file.bytes(), 0, copy.address, (int) readableBytes(file));
             System.arraycopy(file.durable, 0, copy.durable, 0, file.durable.length);
             copy.isEntryDurable = file.isEntryDurable;
+            copy.lost = file.lost;
         }
         return after;
     }
@@ -269,6 +286,13 @@ final class CrashStorage implements Storage {
         }
         File file = files.get(name);
         return new Mapping(file, readableBytes(file));
+    }
+
+    @Override
+    public synchronized MappedFile openRewritten(String name) {
+        MappedFile file = openAtRest(name);
+        files.get(name).rewrite();
+        return file;
     }
 
     @Override

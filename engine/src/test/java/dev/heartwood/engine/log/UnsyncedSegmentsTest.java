@@ -140,6 +140,28 @@ class UnsyncedSegmentsTest {
         killed.discard();
     }
 
+    /** The system takes for written what a sync has failed to write: the next life called it durable as it was. */
+    @Test
+    void whatAFailedSyncDidNotWriteIsWrittenBeforeItIsCalledDurable() {
+        log.rotate(1);
+        List<Operation> all = new ArrayList<>();
+        fillSegments(log, all);
+        storage.failWriteBack();
+        assertThrows(StoreIoException.class, log::sync);
+        CrashStorage killed = storage.kill();
+        try (LogTester sink = new LogTester();
+                WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 2, OPTIONS, 0)) {
+            recovered.replay(sink);
+            assertEquals(all, sink.replayed);
+            recovered.rotate(2);
+            all.add(Operation.put(2, sequence++, "in a segment that is new"));
+            tester.append(recovered, 0, all.getLast());
+            recovered.sync();
+            checkLossOfPower(killed, all, all.size());
+        }
+        killed.discard();
+    }
+
     @Test
     void whatIsDurableIsNotKeptOpen() {
         log.rotate(1);
