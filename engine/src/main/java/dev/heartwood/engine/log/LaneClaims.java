@@ -52,6 +52,7 @@ final class LaneClaims implements AutoCloseable {
     /** Null when nothing is claimed: before it was opened, for want of space or of a device that takes it, or after the end. */
     private MappedFile file;
 
+    /** Whether something was noted as durable since the last sync began. */
     private boolean isChanged;
 
     /** Claims nothing until it is opened. */
@@ -157,12 +158,22 @@ final class LaneClaims implements AutoCloseable {
         return true;
     }
 
-    /** Makes what was noted as durable durable itself. */
-    synchronized void sync() {
-        if (file != null && isChanged) {
-            file.sync(0, file.length());
-            isChanged = false;
+    /**
+     * Makes what was noted as durable durable itself. By one thread at a time, before the claims are closed; a failure is final. Lanes do
+     * not wait for it: what they note meanwhile counts while the system runs, for which it need not be on the device.
+     */
+    void sync() {
+        MappedFile changed = takeChanged();
+        if (changed != null) {
+            changed.sync(0, changed.length());
         }
+    }
+
+    /** The file if it has to be synced, else null. */
+    private synchronized MappedFile takeChanged() {
+        MappedFile changed = isChanged ? file : null;
+        isChanged = false;
+        return changed;
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** The segment files of a store in native memory, with what of them a loss of power would leave. Thread-safe. */
@@ -106,7 +107,7 @@ final class CrashStorage implements Storage {
     volatile Runnable beforeMapping = () -> {};
 
     /** Run before a mapping, or the directory, is synced, without the lock. */
-    volatile Runnable beforeSync = () -> {};
+    volatile Consumer<String> beforeSync = name -> {};
 
     volatile Runnable beforeDirectorySync = () -> {};
 
@@ -425,7 +426,7 @@ final class CrashStorage implements Storage {
 
         @Override
         public void sync(long offset, long length) {
-            beforeSync.run();
+            beforeSync.accept(file.name);
             synchronized (CrashStorage.this) {
                 syncs++;
                 if (closed || offset % 4096 != 0 || length % 4096 != 0) {

@@ -264,8 +264,8 @@ class UnsyncedSegmentsTest {
         log.limitOpen(() -> 0);
         storage.failWriteBack("log-000001.seg"::equals);
         Rival leader = new Rival(log);
-        storage.beforeSync = () -> {
-            storage.beforeSync = () -> {};
+        storage.beforeSync = name -> {
+            storage.beforeSync = again -> {};
             leader.startAndAwait(Thread.State.BLOCKED);
         };
         assertThrows(StoreIoException.class, log::prepareSpare);
