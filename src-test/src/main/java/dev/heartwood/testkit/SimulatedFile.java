@@ -176,6 +176,21 @@ final class SimulatedFile {
         }
     }
 
+    /**
+     * Has the operating system write every sector again, as when each was stored anew through a mapping. Where that is on the medium, or on its
+     * way there, it makes no difference.
+     */
+    void rewrite() {
+        capture();
+        Map<Long, byte[]> written = new HashMap<>(synced);
+        unsynced.forEach(write -> written.put(write.sector, write.contents));
+        current.forEach((sector, contents) -> {
+            if (!Arrays.equals(contents, written.getOrDefault(sector, ZEROES))) {
+                put(sector, contents, true);
+            }
+        });
+    }
+
     /** Whether a write failed that this one has not been told of. */
     boolean tellFailedWriteBack(SimulatedMapping mapping) {
         return toBeTold.remove(mapping);

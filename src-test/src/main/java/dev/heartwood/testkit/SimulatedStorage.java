@@ -142,6 +142,16 @@ public final class SimulatedStorage implements Storage {
     }
 
     @Override
+    public MappedFile openRewritten(String name) {
+        return machine.locked(() -> {
+            begin(OperationKind.MAP_EXISTING, name);
+            MappedFile file = SimulatedMapping.atRest(machine, existing(name), pathOf(name));
+            existing(name).rewrite();
+            return file;
+        });
+    }
+
+    @Override
     public void delete(String name) {
         machine.locked(() -> {
             begin(OperationKind.DELETE, name);

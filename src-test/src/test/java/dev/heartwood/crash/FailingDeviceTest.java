@@ -89,6 +89,34 @@ class FailingDeviceTest {
         }
     }
 
+    /** The operating system takes for written what a sync has failed to write: what is opened again has to be written anew. */
+    @Test
+    void whatAFailedSyncDidNotWriteIsNotInTheWayOfWhatIsSyncedLater() {
+        Campaign.run(getClass(), 8, seed -> {
+            SimulatedMachine machine = new SimulatedMachine(seed);
+            StoreOptions options = PowerLossTest.options(seed);
+            try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+                store.put(key(1), VALUE, Durability.SYNC);
+                machine.faults().fail(OperationKind.SYNC_MAPPED, 1, Errno.EIO, Duration.ONCE);
+                assertThrows(StoreIoException.class, () -> store.put(key(2), VALUE, Durability.SYNC));
+            } catch (StoreException closing) {
+                assertInstanceOf(PreviousFailureException.class, closing);
+            }
+            try (KeyValueStore store = SimulatedStoreHost.open(machine, options)) {
+                for (int i = 3; i < 6; i++) {
+                    store.put(key(i), VALUE, Durability.SYNC);
+                    SimulatedMachine left = machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(seed));
+                    try (KeyValueStore found = SimulatedStoreHost.open(left, options)) {
+                        assertTrue(found.contains(key(1)));
+                        for (int j = 3; j <= i; j++) {
+                            assertTrue(found.contains(key(j)), "key " + j + " after key " + i + " was acknowledged");
+                        }
+                    }
+                }
+            }
+        });
+    }
+
     @ParameterizedTest
     @EnumSource(Durability.class)
     void aFullDiskRefusesWritesKeepsReadingAndHeals(Durability durability) {

@@ -13,8 +13,8 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.testkit.MountedFileSystem;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -27,32 +27,54 @@ class WriteBackErrorTest {
 
     @Test
     void aFileAtRestIsToldThatItCouldNotBeWrittenBack() throws IOException {
-        try (TestDirectory parent = new TestDirectory("unwritable")) {
-            Optional<MountedFileSystem> mounted = MountedFileSystem.onThinDevice(parent.path());
-            assumeTrue(mounted.isPresent(), "not run: it needs to mount file systems, which takes root");
-            try (MountedFileSystem files = mounted.get()) {
-                failWriteBack(files);
-            }
-        }
-    }
-
-    private static void failWriteBack(MountedFileSystem files) throws IOException {
-        Path directory = files.path().resolve("store");
-        try (FileStorage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED)) {
-            storage.lock();
-            // Its pages have places, but no block of the device was written, except for the first.
-            try (MappedFile segment = storage.openMapped("segment", LENGTH, 4096)) {
-                segment.sync(0, LENGTH);
-                files.exhaust();
-                segment.slide(0, LENGTH);
-                Memory.fill(segment.address(), LENGTH, 7);
-                segment.rest();
+        onThinDevice((files, storage) -> {
+            try (MappedFile segment = unwritable(files, storage)) {
                 assertFalse(files.writeBack());
-                files.forget(directory.resolve("segment"));
+                files.forget(storage.directory().resolve("segment"));
                 assertThrows(StoreException.class, () -> segment.sync(0, LENGTH));
                 // Once: the next one has nothing to write.
                 segment.sync(0, LENGTH);
             }
+        });
+    }
+
+    /** What {@link dev.heartwood.engine.device.Storage#openRewritten} is for: whoever opens it later is told nothing, and has nothing to write. */
+    @Test
+    void aFileThatIsRewrittenIsWrittenAfterASyncThatFailed() throws IOException {
+        onThinDevice((files, storage) -> {
+            try (MappedFile segment = unwritable(files, storage)) {
+                assertFalse(files.writeBack());
+                assertThrows(StoreException.class, () -> segment.sync(0, LENGTH));
+            }
+            try (MappedFile segment = storage.openAtRest("segment")) {
+                segment.sync(0, LENGTH);
+            }
+            try (MappedFile segment = storage.openRewritten("segment")) {
+                assertThrows(StoreException.class, () -> segment.sync(0, LENGTH));
+            }
+        });
+    }
+
+    private static void onThinDevice(BiConsumer<MountedFileSystem, FileStorage> test) throws IOException {
+        try (TestDirectory parent = new TestDirectory("unwritable")) {
+            Optional<MountedFileSystem> mounted = MountedFileSystem.onThinDevice(parent.path());
+            assumeTrue(mounted.isPresent(), "not run: it needs to mount file systems, which takes root");
+            try (MountedFileSystem files = mounted.get();
+                    FileStorage storage = new FileStorage(files.path().resolve("store"), DeviceKind.POSIX, IoMode.BUFFERED)) {
+                storage.lock();
+                test.accept(files, storage);
+            }
         }
+    }
+
+    /** A file at rest: its pages have places, but no block of the device was written, except for the first, and none can be any more. */
+    private static MappedFile unwritable(MountedFileSystem files, FileStorage storage) {
+        MappedFile segment = storage.openMapped("segment", LENGTH, 4096);
+        segment.sync(0, LENGTH);
+        files.exhaust();
+        segment.slide(0, LENGTH);
+        Memory.fill(segment.address(), LENGTH, 7);
+        segment.rest();
+        return segment;
     }
 }

@@ -175,6 +175,11 @@ public final class FileStorage implements Storage {
     }
 
     @Override
+    public MappedFile openRewritten(String name) {
+        return MappedSegment.openRewritten(directory, name);
+    }
+
+    @Override
     public void delete(String name) {
         directory.delete(name);
     }

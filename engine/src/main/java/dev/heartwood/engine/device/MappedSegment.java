@@ -86,6 +86,19 @@ final class MappedSegment implements MappedFile {
         }
     }
 
+    /** See {@link Storage#openRewritten}. */
+    static MappedSegment openRewritten(Directory directory, String name) {
+        MappedSegment file = open(directory, name, FileAccess.WRITE);
+        try {
+            rewrite(file.address, file.windowEnd, file.name);
+            file.rest();
+            return file;
+        } catch (Throwable e) {
+            file.close();
+            throw e;
+        }
+    }
+
     private static long lengthOf(int descriptor, String path) {
         FileStatus status = FileStatus.of(descriptor);
         if (status.errno() != 0) {
@@ -195,6 +208,26 @@ final class MappedSegment implements MappedFile {
         for (long page = 0; page < length; page += PAGE_BYTES) {
             Memory.putByte(address + page, Memory.getByte(address + page));
         }
+    }
+
+    /** Has the system take every page for changed, but for those of zeroes. */
+    private static void rewrite(long address, long length, String path) {
+        for (long page = address; page < address + length; page += PAGE_BYTES) {
+            if (!isZero(page)) {
+                // By the system first, which answers with an error where a store would be a SIGBUS.
+                populate(page, PAGE_BYTES, path);
+                touch(page, PAGE_BYTES);
+            }
+        }
+    }
+
+    private static boolean isZero(long page) {
+        for (long at = page; at < page + PAGE_BYTES; at += Long.BYTES) {
+            if (Memory.getLong(at) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     @Override

@@ -67,6 +67,13 @@ public interface Storage extends AutoCloseable {
     /** Opens an existing file to be synced: mapped as it is, but at rest, see {@link MappedFile#rest}; nothing of it is read. */
     MappedFile openAtRest(String name);
 
+    /**
+     * As {@link #openAtRest}, when all of the file has been stored again as it is, so that the next sync writes it: what an earlier one
+     * failed to write the system takes for written, and gives to readers until it needs the memory. But for pages of zeroes, which
+     * may have no place on the device yet, and what is behind the first page that the device does not give.
+     */
+    MappedFile openRewritten(String name);
+
     /** Removes a file. */
     void delete(String name);
 

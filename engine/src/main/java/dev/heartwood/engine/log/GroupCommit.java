@@ -28,11 +28,14 @@ final class GroupCommit {
      *
      * Those whom a sync has served mostly write again at once. If the next leader did not wait for them, they would come just
      * after its sync began, and from then on two halves of the writers would take turns, each waiting for two syncs. So it
-     * waits until as many have come as the last sync served, but no longer than a part of the time that a sync takes: writers
-     * that do not come again are missed once, since the next sync serves fewer.
+     * waits until as many have come as the last sync served, but no longer than a part of the time that a sync takes, nor than a few
+     * milliseconds, since the last sync may have met a disk that stalled: writers that do not come again are missed once, since the next sync
+     * serves fewer.
      */
     /** A leader waits for others up to the time of the last sync divided by this. */
     private static final int GATHERING_DIVISOR = 2;
+
+    private static final long GATHERING_NANOS_MAX = 5_000_000;
 
     private static final class Waiter {
         final Thread thread = Thread.currentThread();
@@ -113,7 +116,8 @@ final class GroupCommit {
     /** Waits a little for those whom the last sync has served. By yielding: to sleep takes longer than there is to wait. */
     private void gather() {
         long began = clock.nanoTime();
-        while (arrived.get() < expected && clock.nanoTime() - began < syncNanos / GATHERING_DIVISOR) {
+        long nanosMax = Math.min(syncNanos / GATHERING_DIVISOR, GATHERING_NANOS_MAX);
+        while (arrived.get() < expected && clock.nanoTime() - began < nanosMax) {
             Thread.yield();
         }
     }

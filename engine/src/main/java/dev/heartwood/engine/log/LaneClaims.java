@@ -2,9 +2,12 @@ package dev.heartwood.engine.log;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.KeyHash;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import java.nio.ByteBuffer;
@@ -29,7 +32,7 @@ import java.util.List;
  * synced. Claims of generations that the checkpoint holds say nothing.
  *
  * <p>Advice only: a claim without its check, as a loss of power may leave it, does not count; without the file the log is replayed all
- * the same, and a full disk leaves the one that is there.
+ * the same, and a full disk leaves the one that is there. One that the device does not give is made anew.
  */
 final class LaneClaims implements AutoCloseable {
     static final String FILE = "log-lanes";
@@ -46,9 +49,10 @@ final class LaneClaims implements AutoCloseable {
 
     private final long storeId;
     private boolean isOpened;
-    /** Null when nothing is claimed: before it was opened, for want of space, or after the end. */
+    /** Null when nothing is claimed: before it was opened, for want of space or of a device that takes it, or after the end. */
     private MappedFile file;
 
+    /** Whether something was noted as durable since the last sync began. */
     private boolean isChanged;
 
     /** Claims nothing until it is opened. */
@@ -67,14 +71,39 @@ final class LaneClaims implements AutoCloseable {
         long before = storage.exists(FILE) ? Math.min(storage.size(FILE), BYTES_MAX) : 0;
         long length = LogLayout.align(Math.max(before, LANES + (long) LANE_BYTES * laneCount), PageLayout.PAGE_BYTES);
         try {
-            file = storage.openMapped(FILE, length);
+            file = map(storage, length);
         } catch (NoSpaceException e) {
             // The one that is there, if any, stays as it is.
             isOpened = true;
             return;
         }
         isOpened = true;
-        take(scan);
+        if (file != null) {
+            take(scan);
+        }
+    }
+
+    /** Maps the file, another in place of one with a page that the device does not give; null when it takes none. */
+    private static MappedFile map(Storage storage, long length) {
+        try {
+            return storage.openMapped(FILE, length);
+        } catch (StoreIoException unread) {
+            requireUnreadable(unread);
+        }
+        try {
+            storage.delete(FILE);
+            return storage.openMapped(FILE, length);
+        } catch (StoreIoException failure) {
+            requireUnreadable(failure);
+            return null;
+        }
+    }
+
+    /** Throws what says nothing about the device. */
+    private static void requireUnreadable(StoreIoException failure) {
+        if (failure.errno() != Errno.EIO) {
+            throw failure;
+        }
     }
 
     private void take(LogScan scan) {
@@ -129,12 +158,22 @@ final class LaneClaims implements AutoCloseable {
         return true;
     }
 
-    /** Makes what was noted as durable durable itself. */
-    synchronized void sync() {
-        if (file != null && isChanged) {
-            file.sync(0, file.length());
-            isChanged = false;
+    /**
+     * Makes what was noted as durable durable itself. By one thread at a time, before the claims are closed; a failure is final. Lanes do
+     * not wait for it: what they note meanwhile counts while the system runs, for which it need not be on the device.
+     */
+    void sync() {
+        MappedFile changed = takeChanged();
+        if (changed != null) {
+            changed.sync(0, changed.length());
         }
+    }
+
+    /** The file if it has to be synced, else null. */
+    private synchronized MappedFile takeChanged() {
+        MappedFile changed = isChanged ? file : null;
+        isChanged = false;
+        return changed;
     }
 
     @Override
@@ -163,13 +202,18 @@ final class LaneClaims implements AutoCloseable {
         return KeyHash.end(state);
     }
 
-    /** The file as it is; null when there is none, or not of this store. */
+    /** The file as it is; null when there is none, or the device does not give it, or it is not of this store. */
     private static ByteBuffer read(Storage storage, long storeId) {
         if (!storage.exists(FILE)) {
             return null;
         }
-        ByteBuffer bytes =
-                ByteBuffer.wrap(storage.readFile(FILE, BYTES_MAX)).order(ByteOrder.nativeOrder());
+        ByteBuffer bytes;
+        try {
+            bytes = ByteBuffer.wrap(storage.readFile(FILE, BYTES_MAX)).order(ByteOrder.nativeOrder());
+        } catch (ReadFailedException unread) {
+            requireUnreadable(unread);
+            return null;
+        }
         boolean isWhole = bytes.capacity() >= LANES
                 && bytes.getLong(0) == storeId
                 && bytes.getLong(HEADER_CHECK) == mix(storeId, -1, bytes.getLong(BOOT));

@@ -2,7 +2,6 @@ package dev.heartwood.engine.log;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.engine.device.MappedFile;
-import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -22,7 +21,8 @@ final class LogSegment {
      *
      * The operating system may write a segment back at any time, and fail. It says so to the next sync of everybody who has the file open by
      * then, and may forget it when nobody has. So the file stays open from before the first store, or before recovery has read it, until a
-     * sync has covered all of it: a mapping without memory, which takes no descriptor.
+     * sync has covered all of it: a mapping without memory, which takes no descriptor. Who had it open before may have been told already,
+     * and what was not written then is taken for written: so what an earlier life has left is stored anew before it is read.
      */
     private static final VarHandle END;
 
@@ -60,11 +60,11 @@ final class LogSegment {
         return new LogSegment(place, header, LogLayout.HEADER_BYTES, file);
     }
 
-    /** A segment of an earlier life, opened anew. */
-    static LogSegment recovered(LogScan.Segment found, Storage storage) {
+    /** A segment of an earlier life, whose file is open at rest. */
+    static LogSegment recovered(LogScan.Segment found, MappedFile file) {
         SegmentHeader header = found.header();
         LogScan.Spare place = new LogScan.Spare(found.file(), header.fileNumber(), header.segmentBytes());
-        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), storage.openAtRest(found.file()));
+        LogSegment segment = new LogSegment(place, header, header.segmentBytes(), file);
         segment.finished = true;
         return segment;
     }
@@ -78,8 +78,11 @@ final class LogSegment {
         END.setRelease(this, offset);
     }
 
-    /** Makes what is complete durable; does nothing once released. */
-    synchronized void sync() {
+    /**
+     * Makes what is complete durable; does nothing once released. A failure is latched in {@code commit} before the next may sync: the system
+     * tells it once, and who asks again is told that all is well.
+     */
+    synchronized void sync(GroupCommit commit) {
         long to = end();
         if (released || to <= synced) {
             return;
@@ -89,7 +92,13 @@ final class LogSegment {
         if (file == null) {
             throw new ClosedException("the log");
         }
-        file.sync(from, length);
+        commit.throwFailure();
+        try {
+            file.sync(from, length);
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
+        }
         synced = to;
     }
 
@@ -114,9 +123,9 @@ final class LogSegment {
     }
 
     /** As {@link #sync}, in the background: does nothing once the log has closed. Then it need not be open. */
-    synchronized void syncAndClose() {
+    synchronized void syncAndClose(GroupCommit commit) {
         if (file != null) {
-            sync();
+            sync(commit);
             close();
         }
     }

@@ -14,7 +14,8 @@ final class LogSync {
      * The order: entries of files, segments, claims that they are durable. A claim must not be durable before what it claims.
      *
      * One thread syncs all, who leads the group commit. Beside it, who releases may sync the first segment of the life, and the background the
-     * oldest of too many. A sync that fails is final, whoever tried it: what it did not write may be gone, and nobody is told again.
+     * oldest of too many. A sync that fails is final, whoever tried it: what it did not write may be gone, and nobody is told again. So the
+     * failure is latched before whoever waits to sync the same segment, or the directory, may, and he looks for it first.
      *
      * Shared field   read       written     guarded by
      * openMax        volatile   volatile    -
@@ -58,9 +59,9 @@ final class LogSync {
         appends.awaitAppends();
         commit.throwFailure();
         LogSegment[] segments = structure.unsynced();
-        pool.syncDirectory();
+        pool.syncDirectory(commit);
         for (LogSegment segment : segments) {
-            segment.sync();
+            segment.sync(commit);
             claims.durable(segment.lane, segment.generation, segment.index);
         }
         claims.sync();
@@ -78,14 +79,9 @@ final class LogSync {
         if (statement.isOwed()) {
             return false;
         }
-        try {
-            pool.syncDirectory();
-            statement.sync();
-            return true;
-        } catch (Throwable e) {
-            commit.fail(e);
-            throw e;
-        }
+        pool.syncDirectory(commit);
+        statement.sync(commit);
+        return true;
     }
 
     /** Sets how many finished segments may be open to be synced. */
@@ -98,12 +94,7 @@ final class LogSync {
         List<LogSegment> finished = structure.finishedUnsynced();
         int excess = finished.size() - openMax.getAsInt();
         for (int i = 0; i < excess; i++) {
-            try {
-                finished.get(i).syncAndClose();
-            } catch (Throwable e) {
-                commit.fail(e);
-                throw e;
-            }
+            finished.get(i).syncAndClose(commit);
         }
     }
 

@@ -41,9 +41,9 @@ final class LossStatement {
         return isCut && !isDurable;
     }
 
-    /** Makes it durable; it is not owed any more. */
-    void sync() {
-        segment.sync();
+    /** Makes it durable, see {@link LogSegment#sync}; it is not owed any more. */
+    void sync(GroupCommit commit) {
+        segment.sync(commit);
         isDurable = true;
     }
 }

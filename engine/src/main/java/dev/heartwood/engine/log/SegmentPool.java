@@ -289,11 +289,15 @@ final class SegmentPool {
         keepOrDelete(all, wanted);
     }
 
-    /** Makes new files, and that those which cannot be read are gone, survive the loss of power. */
-    void syncDirectory() {
+    /**
+     * Makes new files, and that those which cannot be read are gone, survive the loss of power. A failure is latched as by {@link
+     * LogSegment#sync}.
+     */
+    void syncDirectory(GroupCommit commit) {
         // Who finds nothing to do must not return before whoever has begun to.
         directorySync.lock();
         try {
+            commit.throwFailure();
             synchronized (this) {
                 if (!directoryChanged) {
                     return;
@@ -301,6 +305,9 @@ final class SegmentPool {
                 directoryChanged = false;
             }
             storage.syncDirectory();
+        } catch (Throwable e) {
+            commit.fail(e);
+            throw e;
         } finally {
             directorySync.unlock();
         }

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
 import java.util.List;
 import java.util.function.IntSupplier;
@@ -103,12 +104,18 @@ public final class WriteAheadLog implements AutoCloseable {
         }
     }
 
-    /** Before anything of them is read: what was read then is in the files, or the next sync fails. */
+    /**
+     * Before anything of them is read: what was read then is in the files, or the next sync fails. What was written since the system
+     * started is written again: a sync may have failed, after which it is in the files but not on the device, and nobody is told again.
+     */
     private void openFound() {
         for (LoggedGeneration logged : scan.generations()) {
+            boolean isOnDevice = !scan.isRunning(logged.header().life());
             for (List<LogScan.Segment> lane : logged.lanes()) {
                 for (LogScan.Segment segment : lane) {
-                    structure.recover(LogSegment.recovered(segment, storage));
+                    String file = segment.file();
+                    MappedFile mapped = isOnDevice ? storage.openAtRest(file) : storage.openRewritten(file);
+                    structure.recover(LogSegment.recovered(segment, mapped));
                 }
             }
         }

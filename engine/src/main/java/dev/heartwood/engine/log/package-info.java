@@ -19,8 +19,10 @@
  *
  * <p>The operating system may write a segment back by itself and fail, and forgets that once nobody has the file open. So a finished segment
  * gives back its memory but is mapped until a sync has covered it or a checkpoint lets go of it, and those that an earlier life left are from
- * before they are read. A load that never syncs has as many mapped as it writes between two checkpoints; of more than it may have the oldest
- * are synced in the background. So a sync opens nothing.
+ * before they are read. Nor does the system write again what it has failed to write, once it has said so, though readers see it as long as it
+ * is in memory: so those that were written since the system started are stored again, as they are, before they are read. A load that never
+ * syncs has as many mapped as it writes between two checkpoints; of more than it may have the oldest are synced in the background. So a sync
+ * opens nothing.
  *
  * <p>{@link dev.heartwood.engine.log.LogScan} reads the headers, {@link dev.heartwood.engine.log.LogSurvey} reads all records
  * and decides where the log ends or that it is damaged, {@link dev.heartwood.engine.log.LogReplay} delivers. The layout on disk
@@ -56,12 +58,12 @@
  *       behind a lane's records, whether the lane had met it or not.
  *   <li>An LSN is called durable, in a record, a header or by the return of a sync, only when every lower LSN is durable or in
  *       a checkpoint. So a missing LSN that anything calls durable is damage.
- *   <li>What a sync calls durable it has synced through a mapping that was there before the first store, or before recovery read it. A sync
- *       that fails is final, also in the background.
+ *   <li>What a sync calls durable it has synced through a mapping that was there before the first store, or before recovery has stored it again and
+ *       read it. A sync that fails is final, also in the background.
  *   <li>Nothing is called durable by a life before everything it recovered from earlier lives is.
  *   <li>A segment is claimed outside of itself ({@link dev.heartwood.engine.log.LaneClaims}) before anything is appended to it, and
  *       claimed to be durable before a sync returns. So a file that is missing or emptied is damage, also the last of a lane.
- *   <li>Recovery changes nothing on the device until it has delivered everything; the first change is the deletion of files
+ *   <li>Recovery changes no contents on the device until it has delivered everything; the first change is the deletion of files
  *       whose header a loss of power left torn, the next the first header of the new life.
  * </ol>
  *

@@ -25,32 +25,27 @@ final class SpaceSearch {
     private final Generations generations;
     private final long memtableBytes;
     private final Runnable seal;
-    private final Runnable returnLogSpace;
     /** The state of the tree for which each was begun last. */
     private volatile long checkpointed = -1;
 
     private volatile long settled = -1;
 
-    /**
-     * @param seal seals the active memtable if that needs no waiting, and has it packed
-     * @param returnLogSpace deletes files of the log that are kept to be used again
-     */
-    SpaceSearch(
-            Background background, Generations generations, long memtableBytes, Runnable seal, Runnable returnLogSpace) {
+    /** @param seal seals the active memtable if that needs no waiting, and has it packed */
+    SpaceSearch(Background background, Generations generations, long memtableBytes, Runnable seal) {
         this.background = background;
         this.generations = generations;
         this.memtableBytes = memtableBytes;
         this.seal = seal;
-        this.returnLogSpace = returnLogSpace;
     }
 
     /**
      * Begins what may free space next, if nothing is under way that does.
      *
      * @param sealAny whether the active memtable is to be packed, however little it holds
+     * @param returnLogSpace deletes files of the log that are kept to be used again
      * @return false when all was done, and nothing has changed since
      */
-    boolean goOn(boolean sealAny) {
+    boolean goOn(boolean sealAny, Runnable returnLogSpace) {
         if (background.isBusy()) {
             return true;
         }

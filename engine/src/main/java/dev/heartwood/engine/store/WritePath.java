@@ -85,8 +85,7 @@ final class WritePath {
         this.failStop = failStop;
         this.background = background;
         this.userCode = userCode;
-        this.spaceSearch = new SpaceSearch(
-                background, generations, memtables.memtableBytes(), this::sealIfPossible, log::returnFreeSpace);
+        this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), this::sealIfPossible);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
         this.syncing = this::sync;
@@ -276,6 +275,7 @@ final class WritePath {
         private final long blockBytes;
         private final boolean isLarge;
         private final Promised space;
+        private Operation operation;
         private Generation full;
         private NoSpaceException noLog;
         private int refusals;
@@ -300,7 +300,8 @@ final class WritePath {
          * @throws NoSpaceException when nothing can free any
          * @throws InsufficientMemoryException when nothing that is under way can give any back
          */
-        void makeRoom(Operation operation, Generation refusing, NoSpaceException logRefusal) {
+        void makeRoom(Operation writing, Generation refusing, NoSpaceException logRefusal) {
+            operation = writing;
             full = refusing;
             noLog = logRefusal;
             operation.outsideEpoch(this);
@@ -352,7 +353,7 @@ final class WritePath {
             requireOpen();
             failStop.check();
             epochs.reclaim();
-            if (spaceSearch.goOn(sealAny)) {
+            if (spaceSearch.goOn(sealAny, this::returnLogSpace)) {
                 isLastAttempt = false;
             } else if (!isLastAttempt) {
                 epochs.awaitReclaimed();
@@ -369,6 +370,17 @@ final class WritePath {
                 awaitSignal();
             } finally {
                 rotation.unlock();
+            }
+        }
+
+        /** Who closes waits for that, and for nothing else of the search: it waits for others, but not while it uses the log. */
+        private void returnLogSpace() {
+            operation.use(log);
+            try {
+                requireOpen();
+                log.returnFreeSpace();
+            } finally {
+                operation.use(null);
             }
         }
 

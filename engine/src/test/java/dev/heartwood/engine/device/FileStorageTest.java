@@ -18,11 +18,13 @@ import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.os.PathCalls;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -245,6 +247,46 @@ class FileStorageTest {
         try (MappedFile file = storage.openAtRest("empty")) {
             file.sync(0, 0);
             file.rest();
+        }
+    }
+
+    /** Its contents are what they were, and what was never written gets no place on the device. */
+    @Test
+    void aRewrittenFileIsAtRestAndAsItWas() throws IOException {
+        storage.lock();
+        int regions = MemoryRegions.count();
+        Path path = storage.directory().resolve("log");
+        byte[] contents = new byte[64 * 4096];
+        Arrays.fill(contents, 8 * 4096, 11 * 4096 - 1, (byte) 7);
+        contents[contents.length - 1] = 1;
+        try (RandomAccessFile sparse = new RandomAccessFile(path.toFile(), "rw")) {
+            sparse.setLength(contents.length);
+            sparse.seek(8 * 4096);
+            sparse.write(contents, 8 * 4096, 3 * 4096);
+            sparse.seek(63 * 4096);
+            sparse.write(contents, 63 * 4096, 4096);
+            sparse.getFD().sync();
+        }
+        long allocated = allocatedBytes(path);
+        assertTrue(allocated < contents.length);
+        try (MappedFile file = storage.openRewritten("log")) {
+            assertEquals(contents.length, file.length());
+            assertEquals(0, residentKib(path));
+            assertEquals(regions, MemoryRegions.count());
+            file.sync(0, file.length());
+        }
+        assertArrayEquals(contents, Files.readAllBytes(path));
+        assertEquals(allocated, allocatedBytes(path));
+        Files.createFile(storage.directory().resolve("empty"));
+        try (MappedFile file = storage.openRewritten("empty")) {
+            file.sync(0, 0);
+        }
+        assertEquals(regions, MemoryRegions.count());
+    }
+
+    private static long allocatedBytes(Path path) {
+        try (Directory directory = new Directory(path.getParent())) {
+            return directory.status(path.getFileName().toString()).allocatedBytes();
         }
     }
 

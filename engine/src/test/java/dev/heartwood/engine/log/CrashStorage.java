@@ -18,10 +18,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /** The segment files of a store in native memory, with what of them a loss of power would leave. Thread-safe. */
 final class CrashStorage implements Storage {
     private static final int SECTOR = 512;
+    private static final int PAGE = 4096;
+    private static final byte[] ZEROES = new byte[PAGE];
 
     final class File {
         final String name;
@@ -50,6 +54,20 @@ final class CrashStorage implements Storage {
         /** Whether a sector was not written and will not be: nothing was stored in it since. */
         private boolean isLost(byte[] now, int at) {
             return lost != null && Arrays.equals(lost, at, at + SECTOR, now, at, at + SECTOR);
+        }
+
+        /** Has what was lost be written once more, but for pages of zeroes and what is behind the first that cannot be read. */
+        private void rewrite() {
+            byte[] now = bytes();
+            byte[] lostStill = lost == null ? now : lost.clone();
+            for (int at = 0; at < readableBytes(this); at += PAGE) {
+                if (!Arrays.equals(now, at, at + PAGE, ZEROES, 0, PAGE)) {
+                    for (int i = at; i < at + PAGE; i++) {
+                        lostStill[i] = (byte) ~now[i];
+                    }
+                }
+            }
+            lost = lost == null ? null : lostStill;
         }
 
         private void sync(int offset, int length) {
@@ -88,6 +106,11 @@ final class CrashStorage implements Storage {
     /** Run before a file is mapped for writing, without the lock. */
     volatile Runnable beforeMapping = () -> {};
 
+    /** Run before a mapping, or the directory, is synced, without the lock. */
+    volatile Consumer<String> beforeSync = name -> {};
+
+    volatile Runnable beforeDirectorySync = () -> {};
+
     int syncs;
     int openMappings;
     /** All that were ever made for writing. */
@@ -109,6 +132,7 @@ final class CrashStorage implements Storage {
             Memory.copyFrom(file.bytes(), 0, copy.address, (int) readableBytes(file));
             System.arraycopy(file.durable, 0, copy.durable, 0, file.durable.length);
             copy.isEntryDurable = file.isEntryDurable;
+            copy.lost = file.lost;
         }
         return after;
     }
@@ -266,6 +290,13 @@ final class CrashStorage implements Storage {
     }
 
     @Override
+    public synchronized MappedFile openRewritten(String name) {
+        MappedFile file = openAtRest(name);
+        files.get(name).rewrite();
+        return file;
+    }
+
+    @Override
     public synchronized MappedFile openAtRest(String name) {
         if (openingRefusal != null) {
             throw openingRefusal;
@@ -279,10 +310,15 @@ final class CrashStorage implements Storage {
      * The system writes all segments back by itself, and cannot: what was not synced is not on the device and never will be. Of each those
      * are told who have it open now; where nobody has, nobody ever is.
      */
-    synchronized void failWriteBack() {
+    void failWriteBack() {
+        failWriteBack(name -> name.endsWith(".seg"));
+    }
+
+    /** As {@link #failWriteBack()}, of the files whose names are chosen. */
+    synchronized void failWriteBack(Predicate<String> chosen) {
         for (File file : files.values()) {
             byte[] now = file.bytes();
-            if (file.name.endsWith(".seg") && !Arrays.equals(now, file.durable)) {
+            if (chosen.test(file.name) && !Arrays.equals(now, file.durable)) {
                 file.lost = now;
                 file.toBeTold.clear();
                 file.toBeTold.addAll(file.open);
@@ -300,7 +336,12 @@ final class CrashStorage implements Storage {
     }
 
     @Override
-    public synchronized void syncDirectory() {
+    public void syncDirectory() {
+        beforeDirectorySync.run();
+        makeEntriesDurable();
+    }
+
+    private synchronized void makeEntriesDurable() {
         for (File file : files.values()) {
             file.isEntryDurable = true;
         }
@@ -385,6 +426,7 @@ final class CrashStorage implements Storage {
 
         @Override
         public void sync(long offset, long length) {
+            beforeSync.accept(file.name);
             synchronized (CrashStorage.this) {
                 syncs++;
                 if (closed || offset % 4096 != 0 || length % 4096 != 0) {

@@ -17,11 +17,12 @@ class GroupCommitTest {
     private final AtomicLong now = new AtomicLong();
     private final AtomicInteger syncs = new AtomicInteger();
     private Thread second;
+    private long stallNanos;
 
     /** The last LSN appended, at the moment at which a sync begins. */
     private long sync() {
         syncs.incrementAndGet();
-        now.addAndGet(1_000_000);
+        now.addAndGet(1_000_000 + stallNanos);
         return appended.get();
     }
 
@@ -92,6 +93,26 @@ class GroupCommitTest {
         assertEquals(2, commit.durable());
         assertEquals(2, syncs.get());
         assertTrue(looks.get() > 2, "the second sync waited for nobody");
+    }
+
+    /** However long a sync has taken, as when the disk stalled, the next one is held up for some milliseconds at most. */
+    @Test
+    void aLongSyncDoesNotMakeTheNextOneWaitAsLong() throws InterruptedException {
+        AtomicLong gathering = new AtomicLong();
+        GroupCommit commit = withSecondWriter(() -> {
+            boolean isGathering = Thread.currentThread() == second && syncs.get() == 1;
+            long step = isGathering ? 1_000_000 : 0;
+            gathering.addAndGet(step);
+            return now.addAndGet(step);
+        });
+        stallNanos = 10_000_000_000L;
+        second = new Thread(() -> commit.await(appended.incrementAndGet()));
+
+        commit.await(appended.incrementAndGet());
+        second.join();
+
+        assertEquals(2, commit.durable());
+        assertTrue(gathering.get() <= 10_000_000, gathering + " ns");
     }
 
     /** What an append met while somebody syncs: who waits hears of it at once, and not from a leader that may have gone. */

@@ -94,6 +94,34 @@ class LogConcurrencyTest {
         }
     }
 
+    /** It waited for the sync of the claims, with all that changes the log's structure behind it. */
+    @Test
+    void aLaneBeginsASegmentWhileClaimsAreSynced() throws InterruptedException {
+        CrashStorage storage = new CrashStorage("boot");
+        try (WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS)) {
+            log.rotate(1);
+            log.reserve(0, 10);
+            Thread other = Thread.ofPlatform().unstarted(() -> log.reserve(1, 10));
+            Thread.State[] reached = {null};
+            storage.beforeSync = name -> {
+                if (name.equals(LaneClaims.FILE)) {
+                    storage.beforeSync = again -> {};
+                    other.start();
+                    do {
+                        reached[0] = other.getState();
+                    } while (reached[0] == Thread.State.NEW || reached[0] == Thread.State.RUNNABLE);
+                }
+            };
+            Writer writer = new Writer(0);
+            writer.append(log, new AtomicLong(1), 0);
+            log.sync();
+            other.join();
+            writer.close();
+            assertEquals(Thread.State.TERMINATED, reached[0]);
+        }
+        storage.discard();
+    }
+
     @Test
     void whatWasSyncedSurvivesTheLossOfPowerAtAnyMoment() throws InterruptedException {
         long seed = Long.getLong("seed", System.nanoTime());

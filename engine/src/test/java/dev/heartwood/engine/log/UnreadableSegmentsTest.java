@@ -1,9 +1,11 @@
 package dev.heartwood.engine.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.log.LogTester.Operation;
@@ -243,6 +245,65 @@ class UnreadableSegmentsTest {
         CrashStorage killed = storage.kill();
         storage.unreadableFrom.remove(file);
         return killed;
+    }
+
+    /** They are advice only, and the next life makes their file anew. */
+    @Test
+    void claimsThatCannotBeReadAreNotNeeded() {
+        List<Operation> all = fill();
+        CrashStorage killed = spoiltAfterKill(LaneClaims.FILE, 0);
+        try (LogTester sink = new LogTester();
+                WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 1, OPTIONS, 0)) {
+            recovered.replay(sink);
+            assertEquals(all, sink.replayed);
+            recovered.rotate(++generation);
+            all.add(Operation.put(generation, sequence++, "in a life with claims"));
+            tester.append(recovered, 0, all.getLast());
+            assertFalse(killed.unreadableFrom.containsKey(LaneClaims.FILE));
+            CrashStorage again = killed.kill();
+            again.delete(again.files.lowerKey(LaneClaims.FILE));
+            assertThrows(CorruptionException.class, () -> WriteAheadLog.open(again, STORE_ID, 1, OPTIONS, 0));
+            again.discard();
+        }
+        killed.discard();
+    }
+
+    /** As on a device that takes no deletion either: the log goes on without claims. */
+    @Test
+    void claimsThatCanNeitherBeReadNorDeletedAreNotNeeded() {
+        List<Operation> all = fill();
+        CrashStorage killed = spoiltAfterKill(LaneClaims.FILE, 0);
+        killed.deletionRefusal = new StoreIoException(5, "EIO", "unlink", LaneClaims.FILE, -1);
+        try (LogTester sink = new LogTester();
+                WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 1, OPTIONS, 0)) {
+            recovered.replay(sink);
+            recovered.rotate(++generation);
+            all.add(Operation.put(generation, sequence++, "in a life without claims"));
+            tester.append(recovered, 0, all.getLast());
+            recovered.sync();
+            CrashStorage again = killed.kill();
+            try (LogTester after = new LogTester();
+                    WriteAheadLog reopened = WriteAheadLog.open(again, STORE_ID, 1, OPTIONS, 0)) {
+                reopened.replay(after);
+                assertEquals(all, after.replayed);
+            }
+            again.discard();
+        }
+        killed.discard();
+    }
+
+    /** Without claims it cannot be told which segments were the last, nor then what the tree does not hold. */
+    @Test
+    void withoutCheckpointAndClaimsNothingIsSalvaged() {
+        fill();
+        CrashStorage killed = spoiltAfterKill(LaneClaims.FILE, 0);
+        List<String> lost = new ArrayList<>();
+        try (LogTester sink = new LogTester()) {
+            LogSalvage.runWithoutCheckpoint(killed, STORE_ID, sink, lost::add);
+            assertEquals(List.of(), sink.replayed);
+        }
+        assertEquals(1, lost.size());
+        killed.discard();
     }
 
     /** The file that follows says how far the records go. */

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -12,6 +13,7 @@ import dev.heartwood.engine.os.Memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -138,6 +140,28 @@ class UnsyncedSegmentsTest {
         killed.discard();
     }
 
+    /** The system takes for written what a sync has failed to write: the next life called it durable as it was. */
+    @Test
+    void whatAFailedSyncDidNotWriteIsWrittenBeforeItIsCalledDurable() {
+        log.rotate(1);
+        List<Operation> all = new ArrayList<>();
+        fillSegments(log, all);
+        storage.failWriteBack();
+        assertThrows(StoreIoException.class, log::sync);
+        CrashStorage killed = storage.kill();
+        try (LogTester sink = new LogTester();
+                WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 2, OPTIONS, 0)) {
+            recovered.replay(sink);
+            assertEquals(all, sink.replayed);
+            recovered.rotate(2);
+            all.add(Operation.put(2, sequence++, "in a segment that is new"));
+            tester.append(recovered, 0, all.getLast());
+            recovered.sync();
+            checkLossOfPower(killed, all, all.size());
+        }
+        killed.discard();
+    }
+
     @Test
     void whatIsDurableIsNotKeptOpen() {
         log.rotate(1);
@@ -203,9 +227,76 @@ class UnsyncedSegmentsTest {
         assertThrows(PreviousFailureException.class, log::sync);
     }
 
-    /** What says that the log ended there has to be durable first. */
+    /** A thread that syncs a log, from when somebody else is about to sync the same, and what it met. */
+    private static final class Rival {
+        private final AtomicReference<Throwable> met = new AtomicReference<>();
+        private final Thread thread;
+
+        Rival(WriteAheadLog synced) {
+            thread = new Thread(() -> {
+                try {
+                    synced.sync();
+                } catch (Throwable e) {
+                    met.set(e);
+                }
+            });
+        }
+
+        void startAndAwait(Thread.State waiting) {
+            thread.start();
+            while (thread.getState() != waiting) {
+                Thread.onSpinWait();
+            }
+        }
+
+        Throwable met() throws InterruptedException {
+            thread.join();
+            return met.get();
+        }
+    }
+
+    /** The system tells it once that a segment could not be written: who waited to sync it too was told that all was well. */
     @Test
-    void nothingIsReleasedWhenTheFirstSegmentOfALifeCannotBeSynced() {
+    void whoWaitsForASyncThatFailsAcknowledgesNothing() throws InterruptedException {
+        log.rotate(1);
+        List<Operation> all = new ArrayList<>();
+        fillSegments(log, all);
+        log.limitOpen(() -> 0);
+        storage.failWriteBack("log-000001.seg"::equals);
+        Rival leader = new Rival(log);
+        storage.beforeSync = name -> {
+            storage.beforeSync = again -> {};
+            leader.startAndAwait(Thread.State.BLOCKED);
+        };
+        assertThrows(StoreIoException.class, log::prepareSpare);
+        assertInstanceOf(PreviousFailureException.class, leader.met());
+        checkLossOfPower(storage, all, 0);
+    }
+
+    /** As of a segment: whoever finds nothing to do must not take for done what has failed. */
+    @Test
+    void whoWaitsForASyncOfTheDirectoryThatFailsAcknowledgesNothing() throws InterruptedException {
+        CrashStorage cut = cutAtTheFirstRecord();
+        try (LogTester sink = new LogTester();
+                WriteAheadLog recovered = WriteAheadLog.open(cut, STORE_ID, 2, OPTIONS, 0)) {
+            recovered.replay(sink);
+            recovered.rotate(3);
+            tester.append(recovered, 0, Operation.put(3, sequence++, "in a segment that is new"));
+            recovered.rotate(4);
+            Rival leader = new Rival(recovered);
+            cut.beforeDirectorySync = () -> {
+                cut.beforeDirectorySync = () -> {};
+                leader.startAndAwait(Thread.State.WAITING);
+                throw new StoreIoException(5, "EIO", "fsync", "the directory", -1);
+            };
+            assertThrows(StoreIoException.class, () -> recovered.release(2));
+            assertInstanceOf(PreviousFailureException.class, leader.met());
+        }
+        cut.discard();
+    }
+
+    /** What is found after a loss of power of which all reached the device but for the first record. */
+    private CrashStorage cutAtTheFirstRecord() {
         log.rotate(1);
         tester.append(log, 0, put(10));
         tester.append(log, 1, put(10));
@@ -216,8 +307,14 @@ class UnsyncedSegmentsTest {
             file.isEntryDurable = true;
         }
         CrashStorage cut = storage.losePower(new Random(1));
-        // All of it reached the device but for the first record.
         Memory.putInt(cut.files.get("log-000001.seg").address + LogLayout.HEADER_BYTES, 0);
+        return cut;
+    }
+
+    /** What says that the log ended there has to be durable first. */
+    @Test
+    void nothingIsReleasedWhenTheFirstSegmentOfALifeCannotBeSynced() {
+        CrashStorage cut = cutAtTheFirstRecord();
         try (LogTester sink = new LogTester();
                 WriteAheadLog recovered = WriteAheadLog.open(cut, STORE_ID, 2, OPTIONS, 0)) {
             assertEquals(ReplaySummary.Ending.FIRST_GAP, recovered.replay(sink).ending());

@@ -112,7 +112,7 @@ class LongSyncTest {
     }
 
     /** Whether the thread is in a method that a method of a class has called. */
-    private static boolean isIn(Thread thread, String method, String caller) {
+    static boolean isIn(Thread thread, String method, String caller) {
         StackTraceElement[] frames = thread.getStackTrace();
         return IntStream.range(1, frames.length)
                 .anyMatch(i -> frames[i - 1].getMethodName().equals(method) && frames[i].getClassName().endsWith("." + caller));
