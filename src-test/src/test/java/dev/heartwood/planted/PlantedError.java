@@ -9,6 +9,7 @@ import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.store.EngineEnvironment;
@@ -53,6 +54,13 @@ public final class PlantedError {
 
     private static synchronized void arm(int calls) {
         armed = calls;
+    }
+
+    /** Arms it no more; returns whether it was armed still. */
+    private static synchronized boolean disarm() {
+        boolean was = armed > 0;
+        armed = 0;
+        return was;
     }
 
     /** Strikes while an environment is opened; neither threads nor memory are left of it. */
@@ -159,6 +167,42 @@ public final class PlantedError {
             assertEquals(0, store.stats().snapshots());
             store.close();
             assertEquals(0, environment.memoryStats().memtableBytes());
+        }
+    }
+
+    /** Strikes while memtables are packed, at the first call, the second, the third; no memtable's memory is lost. */
+    public static final class WhilePacking implements Runnable {
+        @Override
+        public void run() {
+            int call = 0;
+            do {
+                arm(++call);
+                pack();
+            } while (!disarm());
+        }
+
+        private static void pack() {
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1))) {
+                KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
+                for (int i = 0; i < 4; i++) {
+                    mayFail(() -> store.put(KEY, VALUE));
+                }
+                mayFail(store::close);
+                // What is due to be given back is, by who packs.
+                try (KeyValueStore other = environment.open(Path.of("other"), OPTIONS)) {
+                    other.put(KEY, KEY);
+                }
+                assertEquals(0, environment.memoryStats().memtableBytes());
+            }
+        }
+
+        /** It may strike here, or in the background, after which the store takes no more. */
+        private static void mayFail(Runnable call) {
+            try {
+                call.run();
+            } catch (StoreException | InternalError struck) {
+                // What counts is what is left afterwards.
+            }
         }
     }
 }

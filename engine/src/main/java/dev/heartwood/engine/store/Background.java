@@ -285,8 +285,7 @@ final class Background {
             throw e;
         }
         packingFailure = null;
-        generations.removeOldest(sealed);
-        epochs.defer(sealed::release);
+        generations.removeOldest(sealed, epochs);
         epochs.reclaim();
         sealedTotal.incrementAndGet();
         signal();
