@@ -2,12 +2,15 @@ package dev.heartwood.planted;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
@@ -167,6 +170,25 @@ public final class PlantedError {
             assertEquals(0, store.stats().snapshots());
             store.close();
             assertEquals(0, environment.memoryStats().memtableBytes());
+        }
+    }
+
+    /** Strikes while a range is discarded, once the tree has let go of it: no cached record shows what lay there. */
+    public static final class WhileDiscarding implements Runnable {
+        @Override
+        public void run() {
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1));
+                    KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                store.put(KEY, KEY);
+                store.checkpoint();
+                for (int i = 0; i < 3; i++) {
+                    assertArrayEquals(KEY, store.get(KEY));
+                }
+                assertTrue(store.stats().recordHits() > 0);
+                arm();
+                assertThrows(InternalError.class, () -> store.discard(KeyRange.all()));
+                assertNull(store.get(KEY));
+            }
         }
     }
 

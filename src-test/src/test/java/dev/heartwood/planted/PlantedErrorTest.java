@@ -75,6 +75,11 @@ class PlantedErrorTest {
     }
 
     @Test
+    void whileARangeIsDiscarded() throws ReflectiveOperationException {
+        strike("base.Epochs", "defer", PlantedError.WhileDiscarding.class);
+    }
+
+    @Test
     void whileAMemtableIsPacked() throws ReflectiveOperationException {
         strike("base.Epochs", "defer", PlantedError.WhilePacking.class);
     }
