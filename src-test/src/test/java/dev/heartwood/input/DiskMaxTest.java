@@ -98,17 +98,23 @@ class DiskMaxTest {
         FileStoreHost.verify(directory.path());
     }
 
-    @Test
-    void aStoreThatIsLargerAlreadyOpensAndGrowsNoMore() throws IOException {
-        int records = 20_000;
+    /** A store that is larger than the limit; returns the bytes of its file. */
+    private long fillBeyond(int records, ByteSize limit) throws IOException {
         try (KeyValueStore store = open(new ByteSize(0))) {
             for (int i = 0; i < records; i++) {
                 store.put(key(i), value(i));
             }
             store.settle();
         }
-        long before = fileBytes();
-        assertTrue(before > LIMIT.bytes(), before + " bytes");
+        long bytes = fileBytes();
+        assertTrue(bytes > limit.bytes(), bytes + " bytes");
+        return bytes;
+    }
+
+    @Test
+    void aStoreThatIsLargerAlreadyOpensAndGrowsNoMore() throws IOException {
+        int records = 20_000;
+        long before = fillBeyond(records, LIMIT);
         KeyValueStore store = open(LIMIT);
         check(store, records);
         int held = fill(store, records);
@@ -119,5 +125,28 @@ class DiskMaxTest {
         try (KeyValueStore again = open(new ByteSize(0))) {
             check(again, held);
         }
+    }
+
+    @Test
+    void aStoreThatWasLargerTakesPutsOnceEnoughIsDeleted() throws IOException {
+        ByteSize limit = ByteSize.mib(8);
+        int records = 9000;
+        long before = fillBeyond(records, limit);
+        try (KeyValueStore store = open(limit)) {
+            assertThrows(NoSpaceException.class, () -> store.put(key(records), value(records)));
+            int kept = records / 9;
+            for (int i = kept; i < records; i++) {
+                store.delete(key(i));
+            }
+            for (int i = kept; i < kept + 200; i++) {
+                store.put(key(i), value(i));
+            }
+            check(store, kept + 200);
+            store.settle();
+            long inUse = store.stats().liveBytes();
+            assertTrue(inUse <= limit.bytes(), inUse + " bytes in use");
+        }
+        assertTrue(fileBytes() <= before, fileBytes() + " bytes, " + before + " before");
+        FileStoreHost.verify(directory.path());
     }
 }

@@ -2,13 +2,17 @@ package dev.heartwood.planted;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.store.EngineEnvironment;
@@ -53,6 +57,13 @@ public final class PlantedError {
 
     private static synchronized void arm(int calls) {
         armed = calls;
+    }
+
+    /** Arms it no more; returns whether it was armed still. */
+    private static synchronized boolean disarm() {
+        boolean was = armed > 0;
+        armed = 0;
+        return was;
     }
 
     /** Strikes while an environment is opened; neither threads nor memory are left of it. */
@@ -159,6 +170,61 @@ public final class PlantedError {
             assertEquals(0, store.stats().snapshots());
             store.close();
             assertEquals(0, environment.memoryStats().memtableBytes());
+        }
+    }
+
+    /** Strikes while a range is discarded, once the tree has let go of it: no cached record shows what lay there. */
+    public static final class WhileDiscarding implements Runnable {
+        @Override
+        public void run() {
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1));
+                    KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                store.put(KEY, KEY);
+                store.checkpoint();
+                for (int i = 0; i < 3; i++) {
+                    assertArrayEquals(KEY, store.get(KEY));
+                }
+                assertTrue(store.stats().recordHits() > 0);
+                arm();
+                assertThrows(InternalError.class, () -> store.discard(KeyRange.all()));
+                assertNull(store.get(KEY));
+            }
+        }
+    }
+
+    /** Strikes while memtables are packed, at the first call, the second, the third; no memtable's memory is lost. */
+    public static final class WhilePacking implements Runnable {
+        @Override
+        public void run() {
+            int call = 0;
+            do {
+                arm(++call);
+                pack();
+            } while (!disarm());
+        }
+
+        private static void pack() {
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1))) {
+                KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
+                for (int i = 0; i < 4; i++) {
+                    mayFail(() -> store.put(KEY, VALUE));
+                }
+                mayFail(store::close);
+                // What is due to be given back is, by who packs.
+                try (KeyValueStore other = environment.open(Path.of("other"), OPTIONS)) {
+                    other.put(KEY, KEY);
+                }
+                assertEquals(0, environment.memoryStats().memtableBytes());
+            }
+        }
+
+        /** It may strike here, or in the background, after which the store takes no more. */
+        private static void mayFail(Runnable call) {
+            try {
+                call.run();
+            } catch (StoreException | InternalError struck) {
+                // What counts is what is left afterwards.
+            }
         }
     }
 }

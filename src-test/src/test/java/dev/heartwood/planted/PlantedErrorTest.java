@@ -74,6 +74,16 @@ class PlantedErrorTest {
         strike(className, method, PlantedError.WhileOpeningCursors.class);
     }
 
+    @Test
+    void whileARangeIsDiscarded() throws ReflectiveOperationException {
+        strike("base.Epochs", "defer", PlantedError.WhileDiscarding.class);
+    }
+
+    @Test
+    void whileAMemtableIsPacked() throws ReflectiveOperationException {
+        strike("base.Epochs", "defer", PlantedError.WhilePacking.class);
+    }
+
     private static void strike(String className, String method, Class<? extends Runnable> scenario)
             throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(

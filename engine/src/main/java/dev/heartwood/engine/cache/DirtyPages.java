@@ -51,6 +51,11 @@ final class DirtyPages {
         return asked.get();
     }
 
+    /** Lets whoever inserts next ask again. */
+    void forgetAsked() {
+        asked.set(false);
+    }
+
     /** Writes back some of what is due; returns whether more is. */
     boolean writeSome(int extentsMax) {
         asked.set(false);

@@ -29,7 +29,7 @@ final class FrameBlocks implements AutoCloseable {
                 throw new InsufficientMemoryException("a page cache of " + bytes + " bytes holds no page");
             }
             // The metadata is indexed by the distance from the lowest frame, so gaps between blocks need some, too.
-            metadata = take(MemoryPool.blockBytes((spanFrames() + 1) * metadataBytesPerFrame));
+            metadata = take(metadataBytes(spanFrames(), metadataBytesPerFrame));
             if (metadata == null) {
                 throw new InsufficientMemoryException("no memory for the metadata of a page cache of " + bytes + " bytes");
             }
@@ -37,6 +37,11 @@ final class FrameBlocks implements AutoCloseable {
             giveBack();
             throw e;
         }
+    }
+
+    /** The block for the metadata of so many frames. Frame 0 stands for none, and has some, too. */
+    static long metadataBytes(int spanFrames, int metadataBytesPerFrame) {
+        return MemoryPool.blockBytes((spanFrames + 1L) * metadataBytesPerFrame);
     }
 
     private void takeFrames(long bytes) {

@@ -95,6 +95,11 @@ public final class PageCache implements AutoCloseable {
         return dirtyPages.isAsked();
     }
 
+    /** Has {@link #writeBackSome} asked for again, though it was: nobody comes. */
+    public void forgetWriteBackAsked() {
+        dirtyPages.forgetAsked();
+    }
+
     /** The memory taken from the pool. */
     public long bytes() {
         return blocks.bytes();

@@ -73,7 +73,7 @@ public final class ExtentAllocator {
     /**
      * An allocator in whose file nothing is allocated yet.
      *
-     * @param maxBytes the most that the file may grow to; what lies beyond stays in use, and no more is put there
+     * @param maxBytes the most that the file may grow to; where more is in use, or lies beyond, it stays, and growth is promised once it is less
      * @param firstExtent the first extent that may be handed out
      */
     public ExtentAllocator(BlockDevice device, long maxBytes, long firstExtent) {
@@ -127,8 +127,11 @@ public final class ExtentAllocator {
         try {
             long withThese = (long) promised + extents;
             long kept = to == Promised.GROWTH ? reserve() : 0;
-            backUpTo(withThese + kept);
             long all = withThese + (to == Promised.GROWTH ? withThese : 0) + left + kept;
+            if (to == Promised.GROWTH && all > withinLimit()) {
+                throw full();
+            }
+            backUpTo(withThese + kept);
             if (all > backedFree() && AVAILABLE_TIMES * (all - backedFree()) > available()) {
                 backUpTo(all);
             }
@@ -211,7 +214,7 @@ public final class ExtentAllocator {
     private boolean backAhead(int extents) {
         lock.lock();
         try {
-            int from = isShortAhead(extents) ? lowestWithoutBlocks() : -1;
+            int from = isShortAhead(extents) && withoutBlocks() > 0 ? lowestWithoutBlocks() : -1;
             return from >= 0 && back(from) == null;
         } finally {
             lock.unlock();
@@ -243,8 +246,9 @@ public final class ExtentAllocator {
         try {
             long withThese = (long) promised + extents;
             long free = backedFree();
-            long missing = 2 * withThese + left + reserve() - free;
-            if (free < withThese + reserve() || AVAILABLE_TIMES * missing > Math.min(withoutBlocks(), availableSeen)) {
+            long all = 2 * withThese + left + reserve();
+            boolean isFar = AVAILABLE_TIMES * (all - free) > Math.min(withoutBlocks(), availableSeen);
+            if (free < withThese + reserve() || isFar || all > withinLimit()) {
                 return false;
             }
             promised += extents;
@@ -269,8 +273,14 @@ public final class ExtentAllocator {
         return Math.min(withoutBlocks(), availableSeen);
     }
 
+    /** Extents that could get blocks by what the file may grow to; fewer than none where it is larger already. */
     private long withoutBlocks() {
         return (long) extentsMax - firstExtent - backedCount;
+    }
+
+    /** Extents that may come into use by what the file may grow to; fewer than none where more are. */
+    private long withinLimit() {
+        return (long) extentsMax - firstExtent - allocated;
     }
 
     /** As {@link #promise} for what has been taken in already, whether there are so many or not. */
@@ -449,8 +459,9 @@ public final class ExtentAllocator {
     }
 
     private int reserve() {
-        int least = Math.clamp(fileExtents >>> RESERVE_SHIFT_SMALL, RESERVE_EXTENTS_LEAST, RESERVE_EXTENTS_MIN);
-        return Math.clamp(fileExtents >>> RESERVE_SHIFT, least, RESERVE_EXTENTS_MAX);
+        int extents = Math.min(fileExtents, extentsMax);
+        int least = Math.clamp(extents >>> RESERVE_SHIFT_SMALL, RESERVE_EXTENTS_LEAST, RESERVE_EXTENTS_MIN);
+        return Math.clamp(extents >>> RESERVE_SHIFT, least, RESERVE_EXTENTS_MAX);
     }
 
     /** Gives the lowest free extents that may be without blocks their blocks, or grows the file; returns why neither can be done, or null. */
@@ -471,7 +482,8 @@ public final class ExtentAllocator {
     /** Gives a free extent without blocks its own, and those that follow it; returns why that cannot be done, or null. */
     private NoSpaceException back(int from) {
         int count = 1;
-        while (count < STEP_EXTENTS_MIN && from + count < fileExtents && lacksBlocks(from + count)) {
+        long countMax = Math.min(STEP_EXTENTS_MIN, withoutBlocks());
+        while (count < countMax && from + count < fileExtents && lacksBlocks(from + count)) {
             count++;
         }
         while (true) {

@@ -12,7 +12,8 @@
  *   <li>The blocks of an allocated extent exist in the file system: writing to it cannot fail for want of space. One whose blocks were
  *       given back by {@code discardFree} gets them again first, or is refused.
  *   <li>What a memtable takes when it is packed was promised before it took entries in. Beside all promises some free extents are kept
- *       for compaction and deletes, so that a full store can make room.
+ *       for compaction and deletes, so that a full store can make room. All that is promised for growth, and what is kept beside it, would
+ *       fit with what is in use into the most that the file may grow to, also where the file is longer already.
  *   <li>The extents below the first one given at construction belong to others (superblocks) and are never handed out.
  * </ol>
  *

@@ -31,6 +31,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
@@ -88,6 +89,9 @@ public final class EngineEnvironment implements Environment {
     private volatile int openStores;
     /** Stores that are being opened, whose logs are replayed into memtables. Written under lifecycle, read without. */
     private volatile int openings;
+
+    /** Those of them that wait for memory of memtables, and have none to give back. Each counts itself. */
+    private final AtomicInteger openingsWaiting = new AtomicInteger();
 
     private final Closing closing;
     private boolean closed;
@@ -544,21 +548,30 @@ public final class EngineEnvironment implements Environment {
     }
 
     /**
-     * Waits a little for memory of memtables that other stores give back. Not inside an epoch.
+     * Waits a little for memory of memtables that other stores give back, those that are being opened among them. For who opens one and has no
+     * entries in its memtable. Not inside an epoch.
      *
      * @return whether there was any to wait for; otherwise all that had been given back is there now
      */
     boolean awaitMemtableMemory() {
-        sealLargest();
-        boolean isComing = loan.isLent() || shares().stream().anyMatch(share -> share.isComing() || share.sealableBytes() > 0);
-        recallMemtables();
-        if (!isComing) {
-            epochs.awaitReclaimed();
-        } else if (!workers.runOneHere()) {
-            Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);
-            epochs.reclaim();
+        openingsWaiting.getAndIncrement();
+        try {
+            sealLargest();
+            // In this order: a store is among the open ones before its opening ends.
+            boolean isComing = openings > openingsWaiting.get()
+                    || loan.isLent()
+                    || shares().stream().anyMatch(share -> share.isComing() || share.sealableBytes() > 0);
+            recallMemtables();
+            if (!isComing) {
+                epochs.awaitReclaimed();
+            } else if (!workers.runOneHere()) {
+                Clock.SYSTEM.parkNanos(MEMORY_POLL_NANOS);
+                epochs.reclaim();
+            }
+            return isComing;
+        } finally {
+            openingsWaiting.getAndDecrement();
         }
-        return isComing;
     }
 
     /** Has views that are open give back the memory of memtables that the trees have by now. Waits for nobody. */

@@ -276,13 +276,25 @@ final class EngineStore implements KeyValueStore {
         Operation operation = calls.begin();
         try {
             form.requireOrder(range, "to discard a range");
-            if (parts.trunk().discard(new Span(range.from(), range.to()))) {
-                parts.records().forgetAll();
+            if (discard(new Span(range.from(), range.to()))) {
                 parts.epochs().reclaim();
                 parts.background().discarded();
             }
         } finally {
             operation.end();
+        }
+    }
+
+    /** Returns whether the tree has let go of anything. It may have so, too, where this throws. */
+    private boolean discard(Span keys) {
+        boolean mayHaveChanged = true;
+        try {
+            mayHaveChanged = parts.trunk().discard(keys);
+            return mayHaveChanged;
+        } finally {
+            if (mayHaveChanged) {
+                parts.records().forgetAll();
+            }
         }
     }
 

@@ -1,7 +1,9 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.trunk.PackedMemtable;
+import java.util.Arrays;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,6 +19,8 @@ final class Generations {
         private final Memtable memtable;
         private final SpacePromise space;
         private final AtomicInteger references = new AtomicInteger(1);
+        // Made once, since a full Java heap must not keep it from being deferred.
+        private final Runnable releaseTask = this::release;
         /** Set by the packer, which holds a reference. */
         private volatile PackedMemtable packed;
 
@@ -107,13 +111,24 @@ final class Generations {
         newestFirst = more;
     }
 
-    /** Takes the oldest sealed generation, which the tree has now, out of the list. */
-    synchronized void removeOldest(Generation oldest) {
+    /**
+     * Takes the oldest sealed generation, which the tree has now, out of the list, and has the list's reference given back once nobody can be
+     * taking one. Where that cannot be deferred, on a full Java heap, the list keeps it: whoever closes the store gives it back.
+     */
+    synchronized void removeOldest(Generation oldest, Epochs epochs) {
         Generation[] all = newestFirst;
         assert all[all.length - 1] == oldest;
+        Generation[] fewer = Arrays.copyOf(all, all.length - 1);
         leaving.removeIf(left -> left.isReleased);
-        leaving.add(oldest);
-        newestFirst = java.util.Arrays.copyOf(all, all.length - 1);
+        leaving.addLast(oldest);
+        newestFirst = fewer;
+        try {
+            epochs.defer(oldest.releaseTask);
+        } catch (RuntimeException | Error e) {
+            newestFirst = all;
+            leaving.removeLast();
+            throw e;
+        }
     }
 
     /** Whether somebody may still read a memtable that is out of the list, and so has its memory. */

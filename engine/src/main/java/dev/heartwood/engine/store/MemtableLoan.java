@@ -53,6 +53,8 @@ final class MemtableLoan {
     private final long leftBytes;
     private final long memtableBytes;
     private final Load load;
+    // Made once, as a full Java heap must not keep it from being scheduled.
+    private final Runnable lookTask = this::look;
     private final List<Consumer<PolicyChange>> members = new CopyOnWriteArrayList<>();
     private final AtomicBoolean givingBack = new AtomicBoolean();
     /** Whether who gives back next is to give back everything. */
@@ -96,6 +98,13 @@ final class MemtableLoan {
         if (members.size() == 1) {
             policy = new LoanPolicy(memtableBytes);
             bytesTold = 0;
+        }
+        later();
+    }
+
+    /** Looks on where a look could not be scheduled, or failed, as on a full Java heap; called by those who have joined, now and then. */
+    synchronized void goOn() {
+        if (!members.isEmpty()) {
             later();
         }
     }
@@ -110,18 +119,20 @@ final class MemtableLoan {
 
     private void later() {
         if (!scheduled) {
-            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, this::look);
+            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, lookTask);
             scheduled = true;
         }
     }
 
     private void look() {
+        synchronized (this) {
+            scheduled = false;
+        }
         // Asks every store, which may be waiting to join or leave.
         look(load.bytesWritten(), load.isReplaying());
     }
 
     private synchronized void look(long bytesWritten, boolean isReplaying) {
-        scheduled = false;
         if (members.isEmpty()) {
             epochs.reclaim();
             return;

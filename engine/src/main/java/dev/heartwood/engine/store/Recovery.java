@@ -55,7 +55,10 @@ final class Recovery implements ReplaySink, AutoCloseable {
             pack(trunk.version().generation());
         }
         while (!memtable.reserve(0, keyLength, valueLength)) {
-            if (!environment.awaitMemtableMemory() && !memtable.reserve(0, keyLength, valueLength)) {
+            // Asked twice: who took what was there in between has that to give back.
+            if (!environment.awaitMemtableMemory()
+                    && !memtable.reserve(0, keyLength, valueLength)
+                    && !environment.awaitMemtableMemory()) {
                 throw new InsufficientMemoryException(
                         "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes");
             }

@@ -29,7 +29,7 @@ import java.util.function.Consumer;
  */
 final class Tuner {
     /*
-     * All fields are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
+     * All fields but one are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
      * for it. Lock order: the monitor, then the trunk's structure lock, or the loan's.
      */
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -55,6 +55,8 @@ final class Tuner {
     private final Gauges gauges;
     private final MemtableLoan loan;
     private final Consumer<PolicyChange> told = this::tell;
+    // Made once, as a full Java heap must not keep it from being scheduled.
+    private final Runnable stepTask = this::step;
     private final long memtableBytes;
     /** Whether a part of the stored keys is no range of the user's. */
     private final boolean isHashed;
@@ -66,6 +68,8 @@ final class Tuner {
     private int height;
     private boolean scheduled;
     private boolean closed;
+    /** Whether a step could not be scheduled. Written under the monitor, read without. */
+    private volatile boolean isMissed;
 
     Tuner(
             StoreOptions options,
@@ -149,8 +153,23 @@ final class Tuner {
 
     private void later() {
         if (!scheduled && !closed) {
-            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, this::step);
+            isMissed = true;
+            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, stepTask);
             scheduled = true;
+            isMissed = false;
+        }
+    }
+
+    /** Goes on where a step could not be scheduled, as on a full Java heap; called now and then by the background. */
+    void goOn() {
+        if (isMissed) {
+            goOnIfWanted();
+        }
+    }
+
+    private synchronized void goOnIfWanted() {
+        if (auto != null) {
+            later();
         }
     }
 
@@ -160,6 +179,7 @@ final class Tuner {
             return;
         }
         try {
+            loan.goOn();
             TreeGauge tree = trunk.gauge();
             for (Decision decision : auto.decide(gauges.sample(), tree)) {
                 carryOut(decision);

@@ -29,7 +29,9 @@ final class WriteBackTurns {
         try {
             workers.submit(Priority.CHECKPOINT, task);
         } catch (RuntimeException | Error e) {
+            // In this order: who asked anew while it counts as running would go away, and nobody would come.
             running.set(false);
+            cache.forgetWriteBackAsked();
             throw e;
         }
     }

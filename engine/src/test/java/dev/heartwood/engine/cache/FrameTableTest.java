@@ -76,4 +76,11 @@ class FrameTableTest {
         assertEquals(1000, frames.ownerSlot(7));
         assertEquals((1L << 40) - 1, frames.ownerPage(7));
     }
+
+    /** From 25 million frames of 86 bytes on, some 95 GiB, the size was once reckoned in an int, and the smallest block taken. */
+    @Test
+    void metadataOfManyFramesIsAsLargeAsTheyNeed() {
+        assertEquals(4L << 30, FrameBlocks.metadataBytes(30_000_000, FrameTable.metadataBytesPerFrame(16)));
+        assertEquals(64L << 30, FrameBlocks.metadataBytes(1 << 29, FrameTable.metadataBytesPerFrame(16)));
+    }
 }

@@ -319,6 +319,55 @@ class ExtentAllocatorTest {
         recovered.withdraw(18);
     }
 
+    /** A limit that is lower than the file is long, for what lies near its end: the rest may be holes, which growth once filled up to there. */
+    @Test
+    void growthKeepsALimitThatWasLowered() {
+        device.allocate(100L * PageLayout.EXTENT_BYTES);
+        ExtentAllocator lowered = new ExtentAllocator(device, 20L * PageLayout.EXTENT_BYTES, 1);
+        lowered.markUsed(90);
+        int free = 20 - 1 - 1;
+        int growth = (free - RESERVE) / 2;
+        assertThrows(NoSpaceException.class, () -> lowered.promise(growth + 1, Promised.GROWTH, 0));
+        assertThrows(NoSpaceException.class, () -> lowered.promise(growth, Promised.GROWTH, 1));
+        lowered.promise(growth, Promised.GROWTH, 0);
+        lowered.growAhead(EXTENTS);
+        assertFalse(lowered.tryPromise(1, 0));
+        device.hasRoom = false;
+        List<Integer> taken = new ArrayList<>();
+        assertThrows(NoSpaceException.class, () -> {
+            while (true) {
+                taken.add(lowered.allocate(Purpose.PACKING));
+            }
+        });
+        assertEquals(free, taken.size(), "given blocks");
+    }
+
+    /** What is larger than its limit takes deletes and is merged in what its file has, and grows again once there is less of it. */
+    @Test
+    void whatIsLargerThanItsLimitIsMergedAndDeletedFrom() {
+        device.allocate(100L * PageLayout.EXTENT_BYTES);
+        ExtentAllocator lowered = new ExtentAllocator(device, 20L * PageLayout.EXTENT_BYTES, 1);
+        for (int extent = 41; extent < 81; extent++) {
+            lowered.markUsed(extent);
+        }
+        assertThrows(NoSpaceException.class, () -> lowered.promise(0, Promised.GROWTH, 0));
+        lowered.promise(5, Promised.DELETES, 10);
+        for (int extent = 1; extent < 30; extent++) {
+            assertEquals(extent, lowered.allocate(Purpose.COMPACTION));
+        }
+        for (int extent = 41; extent < 81; extent++) {
+            lowered.free(extent);
+        }
+        assertThrows(NoSpaceException.class, () -> lowered.promise(0, Promised.GROWTH, 0));
+        assertFalse(lowered.tryPromise(0, 0));
+        for (int extent = 4; extent < 30; extent++) {
+            lowered.free(extent);
+        }
+        lowered.withdraw(5);
+        lowered.promise(5, Promised.GROWTH, 0);
+        lowered.promise(20, Promised.DELETES, 0);
+    }
+
     /** What is promised has its blocks: a file system that is full takes them from nobody. */
     @Test
     void promisesAreOfExtentsThatHaveTheirBlocks() {

@@ -6,15 +6,23 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.DeviceKind;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.ThreadWorkers;
+import dev.heartwood.engine.task.Workers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -22,9 +30,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,18 +49,62 @@ class SharedMemoryTest {
     private static final int VALUE_BYTES = 200;
     private static final StoreOptions LARGE_MEMTABLE =
             StoreOptions.builder().memtable(ByteSize.mib(1)).checkpointDistance(1000).build();
+    /** Two have all memory of memtables. */
+    private static final StoreOptions HALF =
+            StoreOptions.builder().memtable(ByteSize.mib(16)).build();
     private static final StoreOptions OPTIONS =
             StoreOptions.builder().memtable(ByteSize.kib(256)).build();
 
     @TempDir
     Path directory;
 
+    /** The threads that wait for others, and asked for something to do meanwhile. */
+    private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+
     private final EngineEnvironment environment = EngineEnvironment.open(
-            EnvironmentOptions.builder().memory(ByteSize.mib(16)).build());
-    private final ExecutorService thread = Executors.newFixedThreadPool(1);
+            EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(),
+            path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+            new Surroundings(Watched::new, Clock.SYSTEM, Randomness.SYSTEM, 2));
+    private final ExecutorService thread = Executors.newCachedThreadPool();
     private final List<Long> blocks = new ArrayList<>();
+    private final List<Long> memtableBlocks = new ArrayList<>();
     private final List<Memtable> memtables = new ArrayList<>();
     private boolean isAdmitted;
+
+    /** Workers that note who asks for something to do. */
+    private final class Watched implements Workers {
+        private final Workers workers;
+
+        private Watched(int count) {
+            workers = new ThreadWorkers("shared", count);
+        }
+
+        @Override
+        public boolean runOneHere() {
+            waiting.add(Thread.currentThread());
+            return false;
+        }
+
+        @Override
+        public void submit(Priority priority, Runnable task) {
+            workers.submit(priority, task);
+        }
+
+        @Override
+        public void submitLater(Priority priority, long delayNanos, Runnable task) {
+            workers.submitLater(priority, delayNanos, task);
+        }
+
+        @Override
+        public int count() {
+            return workers.count();
+        }
+
+        @Override
+        public void close() {
+            workers.close();
+        }
+    }
 
     @AfterEach
     void close() {
@@ -120,6 +175,39 @@ class SharedMemoryTest {
         check(environment.open(killed, OPTIONS));
     }
 
+    /**
+     * Two have all memory of memtables and wait to be alone with what they pack; the third finds none. Once it was refused, since nobody
+     * asked those that were being opened.
+     */
+    @Test
+    void storesThatReplayWaitForEachOther() throws Exception {
+        Path killed = killedStore();
+        admit(true);
+        List<Future<KeyValueStore>> opened = new ArrayList<>();
+        for (int i = 1; i <= 2; i++) {
+            Path other = directory.resolve("killed" + i);
+            copy(killed, other);
+            opened.add(thread.submit(() -> environment.open(other, HALF)));
+            awaitPackings(i);
+        }
+        takeMemtableBlocks();
+        waiting.clear();
+        AtomicReference<Thread> last = new AtomicReference<>();
+        Future<KeyValueStore> third = thread.submit(() -> {
+            last.set(Thread.currentThread());
+            return environment.open(killed, HALF);
+        });
+        while (!third.isDone() && (last.get() == null || !waiting.contains(last.get()))) {
+            Thread.onSpinWait();
+        }
+        assertFalse(third.isDone());
+        releasePacking();
+        opened.add(third);
+        for (Future<KeyValueStore> each : opened) {
+            check(each.get());
+        }
+    }
+
     /** A store that has everything in its log. */
     private Path killedStore() {
         Path killed = directory.resolve("killed");
@@ -149,6 +237,14 @@ class SharedMemoryTest {
         return environment.newMemtable(1, 1, Long.MAX_VALUE);
     }
 
+    /** Takes what memtables have left, without a memtable. */
+    private void takeMemtableBlocks() {
+        MemoryPool pool = environment.memtableMemory();
+        for (long block = take(pool); block != 0; block = take(pool)) {
+            memtableBlocks.add(block);
+        }
+    }
+
     /** Takes all memory for merges. */
     private void takeMemory() {
         MemoryPool pool = environment.mergeBuffers();
@@ -171,17 +267,27 @@ class SharedMemoryTest {
     private void giveBack() {
         blocks.forEach(block -> environment.mergeBuffers().free(block, MemoryPool.BLOCK_BYTES_MIN));
         blocks.clear();
-        if (isAdmitted) {
-            isAdmitted = false;
-            environment.mergeAdmission().releasePacking();
-        }
+        memtableBlocks.forEach(block -> environment.memtableMemory().free(block, MemoryPool.BLOCK_BYTES_MIN));
+        memtableBlocks.clear();
+        releasePacking();
         memtables.forEach(Memtable::release);
         memtables.clear();
     }
 
-    /** Waits until somebody waits for being admitted. */
+    private void releasePacking() {
+        if (isAdmitted) {
+            isAdmitted = false;
+            environment.mergeAdmission().releasePacking();
+        }
+    }
+
     private void awaitPacking() {
-        while (environment.mergeAdmission().packingsWaiting() == 0) {
+        awaitPackings(1);
+    }
+
+    /** Waits until so many wait for being admitted. */
+    private void awaitPackings(int count) {
+        while (environment.mergeAdmission().packingsWaiting() < count) {
             Thread.onSpinWait();
         }
     }

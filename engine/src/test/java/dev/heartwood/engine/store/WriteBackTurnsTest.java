@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Epochs;
@@ -34,11 +35,18 @@ class WriteBackTurnsTest {
     /** What happens while something is written to the device, once. */
     private Runnable whileWriting = NOTHING;
 
+    /** Whether the next task finds no room. */
+    private boolean isHeapFull;
+
     private long nextExtent;
 
     private final class Queued implements Workers {
         @Override
         public void submit(Priority priority, Runnable task) {
+            if (isHeapFull) {
+                isHeapFull = false;
+                throw new OutOfMemoryError("for a test");
+            }
             tasks.add(task);
         }
 
@@ -108,6 +116,28 @@ class WriteBackTurnsTest {
                 assertFalse(cache.isWriteBackAsked(), "asked for, and nobody comes");
             }
             assertEquals(0, tasks.size());
+        }
+        pool.close();
+    }
+
+    /** Who inserts next asks anew: what was asked while a task ran once counted as asked for ever, though no task came. */
+    @Test
+    void whatCouldNotBeBegunIsAskedForAgain() {
+        try (PageCache cache = new PageCache(pool, (long) EXTENTS * PageLayout.EXTENT_BYTES, new Epochs());
+                CachedFile file = cache.attach(watched(), STORE_ID)) {
+            device.allocate(16L * EXTENTS * PageLayout.EXTENT_BYTES);
+            cache.onWriteBackDue(new WriteBackTurns(cache, new Queued())::runSoon);
+            while (tasks.isEmpty()) {
+                insert(file, PageLayout.EXTENT_PAGES);
+            }
+            whileWriting = () -> {
+                insert(file, PageLayout.EXTENT_PAGES);
+                isHeapFull = true;
+            };
+            assertThrows(OutOfMemoryError.class, tasks.remove()::run);
+            insert(file, PageLayout.EXTENT_PAGES);
+            assertEquals(1, tasks.size());
+            tasks.remove().run();
         }
         pool.close();
     }
