@@ -15,6 +15,10 @@ import java.util.List;
  * environment throw an {@link IllegalStateException} within it: they might wait for the merge or the call that it is part of. For the
  * same reason it must not wait for another thread that makes such a call.
  *
+ * <p>A read gathers all operands of its key down to the last value on the Java heap: where a key gets many, as a counter does, {@link #combine}
+ * keeps them few. Merges in the background gather as many at once as a part of the heap has room for, so that operands may be applied in
+ * several steps, each to what the one before has made.
+ *
  * <p>The arrays that it is given, and the list of operands, are its own: what it does to them changes nothing in the store.
  */
 public interface MergeOperator {

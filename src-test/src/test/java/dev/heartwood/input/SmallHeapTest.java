@@ -51,6 +51,20 @@ class SmallHeapTest {
         }
     }
 
+    /** A merge applied more operands of one key at once than the heap has room for, each time the store was opened. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aCounterThatIsAddedToWithoutAPauseFillsNoHeap() {
+        try (TestDirectory parent = new TestDirectory("heap")) {
+            Path store = parent.path().resolve("store");
+            Ended ended = JavaProcess.of(HotCounter.class, store.toString(), "300000", "64")
+                    .flags("-Xmx16m", "-XX:+UseSerialGC")
+                    .run(parent.path().resolve("output"));
+            assertEquals(0, ended.exit(), ended::output);
+            FileStoreHost.verify(store);
+        }
+    }
+
     @Test
     @Execution(ExecutionMode.CONCURRENT)
     void twelveMegabytesOfHeapAreEnough() {

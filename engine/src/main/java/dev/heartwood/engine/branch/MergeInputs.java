@@ -39,7 +39,7 @@ public final class MergeInputs implements AutoCloseable {
         return reader == null ? 0 : reader.cachedPages();
     }
 
-    /** All entries in order, to be walked from the first; closed with this. */
+    /** All entries in order, to be walked from the first; back slowly. Closed with this. */
     public LargeValueCursor merged() {
         if (cursors.size() > 1) {
             cursors.forEach(BranchCursor::readFirstAhead);

@@ -73,7 +73,17 @@ record CompactionPlan(
 
     /** Whether nothing older than the merged runs exists for any key of the node, so that tombstones have done their work. */
     boolean reachesBottom() {
-        return height == 0 && runFrom == 0;
+        return height == 0 && takesOldest();
+    }
+
+    /** Whether no run of the node is older than the merged ones; places that a split left empty are before them at most. */
+    boolean takesOldest() {
+        return isOldest(node, runFrom);
+    }
+
+    /** Whether there is no run before a position among all runs of a node. */
+    static boolean isOldest(TrunkNode node, int position) {
+        return MergingPolicy.liveRuns(node, 0, position) == 0;
     }
 
     /** Bytes that the merge will read. */

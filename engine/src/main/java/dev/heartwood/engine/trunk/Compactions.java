@@ -335,10 +335,15 @@ public final class Compactions {
     }
 
     private void carryOut(CompactionPlan plan, MergeMemory memory, int chunkPages) {
+        Compactor.Result result = merge(plan, memory, chunkPages);
+        // The plan is the trunk's from here on, also where it fails.
+        trunk.install(plan, result.bundle(), result.mergedPosition());
+    }
+
+    private Compactor.Result merge(CompactionPlan plan, MergeMemory memory, int chunkPages) {
         try {
             storage.extents().keepForCheckpoint((int) (trunk.imageBytes() / PageLayout.EXTENT_BYTES));
-            Compactor.Result result = compactor.run(plan, snapshots.get(), memory, chunkPages);
-            trunk.install(plan, result.bundle(), result.mergedPosition());
+            return compactor.run(plan, snapshots.get(), memory, chunkPages);
         } catch (CorruptionException e) {
             trunk.setAside(plan);
             setAside.incrementAndGet();

@@ -46,7 +46,7 @@ final class MergeOutput {
      * all runs is merged again, where keys are overwritten, when as much has come once more.
      */
     private long lifeBytes(CompactionPlan plan, long bytes) {
-        boolean whole = plan.runFrom() == 0 && plan.runTo() == plan.node().runCount();
+        boolean whole = plan.takesOldest() && plan.runTo() == plan.node().runCount();
         return bytes * trunk.nodesAt(plan.height()) * (whole ? 1 : trunk.shape().runsMax() / 2);
     }
 }

@@ -88,7 +88,8 @@ abstract class MergingPolicy implements CompactionPolicy {
             return new CompactionPlan(node.height(), span, node, bundlesFrom, bundles, runsFrom, runTo, scattered);
         }
         int from = merge ? runFrom : runTo;
-        return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, from, runTo, scattered && from == 0);
+        boolean gathers = scattered && CompactionPlan.isOldest(node, from);
+        return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, from, runTo, gathers);
     }
 
     /** Whether so much is held for a child that it is merged there before a store is settled. */

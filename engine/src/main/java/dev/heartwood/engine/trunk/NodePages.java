@@ -33,6 +33,13 @@ final class NodePages {
     /** No node is near this; a longer image is not one. */
     static final int IMAGE_BYTES_MAX = 64 << 20;
 
+    /*
+     * Shared field   read       written    guarded by
+     * extentCount    volatile   volatile   this
+     * all others     -          -          this
+     *
+     * Nothing is written within the monitor: places of nodes are let go of by who gives back what nobody reads any more, writers among them.
+     */
     private final TreeStorage storage;
     private final Map<Integer, Integer> livePages = new HashMap<>();
     private volatile int extentCount;
@@ -48,21 +55,25 @@ final class NodePages {
      *
      * @throws TooLargeException when it could not be read back
      */
-    synchronized NodePlace write(byte[] image, long generation) {
+    NodePlace write(byte[] image, long generation) {
         if (image.length > IMAGE_BYTES_MAX) {
             throw new TooLargeException("trunk node", image.length, IMAGE_BYTES_MAX);
         }
-        int count = Math.max(1, (image.length + PART_BYTES - 1) / PART_BYTES);
-        long[] pages = new long[count];
-        int taken = 0;
         long buffer = storage.buffers().allocate(PageLayout.PAGE_BYTES);
         if (buffer == 0) {
             throw new InsufficientMemoryException("no buffer to write a trunk node with");
         }
         try {
-            for (int i = 0; i < count; i++) {
-                pages[i] = nextPage();
-                taken++;
+            long[] pages = take(Math.max(1, (image.length + PART_BYTES - 1) / PART_BYTES));
+            return writeTo(pages, image, generation, buffer);
+        } finally {
+            storage.buffers().free(buffer, PageLayout.PAGE_BYTES);
+        }
+    }
+
+    private NodePlace writeTo(long[] pages, byte[] image, long generation, long buffer) {
+        try {
+            for (int i = 0; i < pages.length; i++) {
                 Memory.fill(buffer, PageLayout.PAGE_BYTES, 0);
                 Memory.putInt(buffer + IMAGE_LENGTH, image.length);
                 Memory.putInt(buffer + INDEX, i);
@@ -71,16 +82,30 @@ final class NodePages {
                 PageSeal.seal(buffer, PageType.TRUNK, storage.storeId(), pages[i], generation);
                 storage.device().write(pages[i] << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
             }
+            return new NodePlace(pages, generation, () -> release(pages));
+        } catch (RuntimeException | Error e) {
+            release(pages);
+            throw e;
+        }
+    }
+
+    /** Pages for an image, counted as live from now on; nobody else has them, so they are written without the monitor. */
+    private synchronized long[] take(int count) {
+        long[] pages = new long[count];
+        int taken = 0;
+        try {
+            while (taken < count) {
+                pages[taken] = nextPage();
+                taken++;
+            }
+            return pages;
         } catch (RuntimeException | Error e) {
             release(Arrays.copyOf(pages, taken));
             throw e;
-        } finally {
-            storage.buffers().free(buffer, PageLayout.PAGE_BYTES);
         }
-        return new NodePlace(pages, generation, () -> release(pages));
     }
 
-    /** A page for an image, counted as live from now on: an image may be longer than an extent. */
+    /** The next page; it counts as live at once, since an image may be longer than an extent. */
     private long nextPage() {
         if (extent < 0 || nextPage == PageLayout.EXTENT_PAGES) {
             int full = extent;

@@ -528,23 +528,37 @@ public final class Trunk {
     }
 
     /**
-     * Puts the result of a merge where its input still is, and gives the references of {@link #plan} back. Takes over the
+     * Puts the result of a merge where its input still is, and gives the references of {@link #plan} back, whatever happens. Takes over the
      * caller's references to {@code output}; null means that nothing was left.
      */
     void install(CompactionPlan plan, Bundle output, int mergedPosition) {
+        try {
+            replace(plan, output, mergedPosition);
+        } finally {
+            releaseAll(plan, output);
+        }
+    }
+
+    private void replace(CompactionPlan plan, Bundle output, int mergedPosition) {
         structure.lock();
         try {
-            TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
             running.remove(plan);
+            TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
             if (root != version.root()) {
                 publishBalanced(root, version.generation());
             }
         } finally {
             structure.unlock();
         }
-        release(plan);
-        if (output != null) {
-            output.release();
+    }
+
+    private static void releaseAll(CompactionPlan plan, Bundle output) {
+        try {
+            release(plan);
+        } finally {
+            if (output != null) {
+                output.release();
+            }
         }
     }
 

@@ -7,7 +7,7 @@
  * <p>The rooms: {@code Trunk} holds the current version and swings it. {@code Balancer} moves references: flushes, splits, merges
  * of nodes. {@code CompactionPolicy} decides, for each node the one that {@code NodePolicies} names: {@code TieredPolicy} or {@code
  * LevelTieredPolicy}, which share {@code MergingPolicy}; {@code NodeMemo} remembers what was decided. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
- * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code Installer} puts the
+ * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code OperandCollapser} applies operands, {@code Installer} puts the
  * result in place. {@code MergeAdmission} has merges and packing, of all trees that share memory for it, begin when there is some. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
  * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves.
  * {@code RunUsage} and {@code MergeSpace} reckon what merges take and free, {@code SplitSpace} which leaves may split for it.

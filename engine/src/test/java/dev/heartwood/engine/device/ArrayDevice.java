@@ -23,6 +23,9 @@ public final class ArrayDevice implements BlockDevice {
     /** Pages read one by one or by the extent, in the order of the reads. */
     public final List<Long> pagesRead = new ArrayList<>();
 
+    /** Called within each write. */
+    public Runnable whileWriting = () -> {};
+
     /** Which read from now on fails, once; 0 for none. */
     public int failingRead;
 
@@ -85,6 +88,7 @@ public final class ArrayDevice implements BlockDevice {
         if (writesLeft-- <= 0) {
             throw new StoreIoException(5, "EIO", "write", name(), position);
         }
+        whileWriting.run();
         for (int at = 0; at < length; at += ALIGNMENT) {
             blocks.put((position + at) / ALIGNMENT, Memory.bytes(address + at, ALIGNMENT));
         }

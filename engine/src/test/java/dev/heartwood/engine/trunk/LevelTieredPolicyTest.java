@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -76,6 +77,35 @@ class LevelTieredPolicyTest {
         assertEquals(1, plan(staysBelow, Urge.SCANNED).runFrom());
         assertEquals(3, plan(staysBelow, Urge.SCANNED).runTo());
         assertNull(plan(index(List.of(spread(8), spread(2)), 0, 2000, 4000, 6000), Urge.SCANNED));
+    }
+
+    private static TrunkNode leaf(Bundle... bundles) {
+        return new TrunkNode(0, List.of(new Pivot(Keys.EMPTY, null, 0)), List.of(bundles));
+    }
+
+    /**
+     * A split by reference leaves places of runs empty that a part has no keys in. A merge of all runs that a leaf has left was taken for one
+     * of its younger runs where the first place was empty: tombstones stayed, and operands were not applied.
+     */
+    @Test
+    void aMergeOfAllThatIsLeftOfALeafReachesTheBottom() {
+        Bundle oldest = run(0, 10, 10);
+        Bundle older = run(0, 10, 10);
+        for (int i = 0; i < 100; i += 10) {
+            tree.delete(String.format("%08d", i));
+        }
+        tree.pack();
+        Run deletes = tree.trunk.version().root().bundles().getLast().runs()[0];
+        Run[] left = {null, older.runs()[0], deletes};
+        Bundle partly = new Bundle(older.id(), older.maplet(), left, Span.ALL, false);
+        CompactionPlan all = plan(leaf(partly), Urge.NEEDED);
+        assertEquals(2, MergingPolicy.liveRuns(all.node(), all.runFrom(), all.runTo()));
+        assertTrue(all.reachesBottom());
+        assertNull(tree.run(all).bundle(), "nothing is left of what was deleted");
+        // What was set aside for damage is older than all that is merged.
+        CompactionPlan above = policy.plan(leaf(oldest, partly), 1, Span.ALL, Urge.NEEDED, null);
+        assertEquals(2, MergingPolicy.liveRuns(above.node(), above.runFrom(), above.runTo()));
+        assertFalse(above.reachesBottom());
     }
 
     @Test

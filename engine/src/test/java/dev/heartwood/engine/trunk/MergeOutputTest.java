@@ -2,8 +2,10 @@ package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.WriteMode;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a merge writes waits in the cache when it is likely to be merged again before the next checkpoint. */
@@ -29,6 +31,19 @@ class MergeOutputTest {
             CompactionPlan all = plan(tree, 0);
             assertEquals(WriteMode.KEPT, mode(tree, all, all.inputBytes() - 1));
             assertEquals(WriteMode.MERGED, mode(tree, all, all.inputBytes()));
+        }
+    }
+
+    /** The place of a run that a split by reference left no keys of is no older run. */
+    @Test
+    void aMergeOfAllThatIsLeftOfALeafLivesAsLongAsOneOfAll() {
+        try (TrunkFixture tree = tree(1)) {
+            List<Bundle> bundles = tree.trunk.version().root().bundles();
+            Bundle partly = bundles.get(1).withRuns(new Run[] {null, bundles.get(1).runs()[0]});
+            TrunkNode leaf = new TrunkNode(0, List.of(new Pivot(Keys.EMPTY, null, 0)), List.of(partly, bundles.get(2)));
+            CompactionPlan left = new CompactionPlan(0, Span.ALL, leaf, 0, 2, 1, 3);
+            assertEquals(WriteMode.KEPT, mode(tree, left, left.inputBytes() - 1));
+            assertEquals(WriteMode.MERGED, mode(tree, left, left.inputBytes()));
         }
     }
 

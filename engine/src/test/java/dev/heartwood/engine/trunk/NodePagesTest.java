@@ -2,9 +2,11 @@ package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.StoreIoException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.Random;
@@ -36,6 +38,42 @@ class NodePagesTest {
             assertEquals(3, pages.extentCount());
             place.release();
             assertEquals(1, tree.extents.allocatedCount(), "only the extent that is being filled");
+            tree.trunk.close();
+        }
+    }
+
+    /** Who lets go of a node that nobody reads any more, a writer among others, waited for all pages of an image. */
+    @Test
+    void nobodyWaitsForTheDeviceToLetGoOfANode() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            NodePages pages = new NodePages(tree.storage);
+            NodePlace before = pages.write(image(1), 1);
+            int[] writes = new int[1];
+            tree.device.whileWriting = () -> {
+                assertFalse(Thread.holdsLock(pages));
+                if (writes[0]++ == 0) {
+                    before.release();
+                }
+            };
+            byte[] image = image(40 * NodePages.PART_BYTES);
+            NodePlace place = pages.write(image, 2);
+            assertEquals(40, writes[0]);
+            assertArrayEquals(image, pages.read(place.pages(), 2));
+            place.release();
+            assertEquals(1, tree.extents.allocatedCount(), "only the extent that is being filled");
+            tree.trunk.close();
+        }
+    }
+
+    /** What was taken for an image that could not be written is free again. */
+    @Test
+    void anImageThatIsPartlyWrittenTakesNoSpace() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            NodePages pages = new NodePages(tree.storage);
+            tree.device.failWritesAfter(50);
+            assertThrows(StoreIoException.class, () -> pages.write(image(70 * NodePages.PART_BYTES), 1));
+            assertEquals(1, tree.extents.allocatedCount(), "only the extent that is being filled");
+            tree.device.failWritesAfter(Long.MAX_VALUE);
             tree.trunk.close();
         }
     }

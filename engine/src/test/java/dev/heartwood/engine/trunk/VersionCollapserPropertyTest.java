@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class VersionCollapserPropertyTest {
     private static final String SEED = "heartwood.seed";
     private static final int ROUNDS = 4000;
-    private static final int SCRATCH_BYTES = 4096;
+    private static final int SCRATCH_BYTES = ListCursor.SCRATCH_BYTES;
 
     @Test
     void whatAnyReaderSeesStaysAndNothingNeedlessIsKept() {
@@ -92,12 +92,15 @@ class VersionCollapserPropertyTest {
         private final TreeSet<Long> snapshots = new TreeSet<>();
         private final boolean bottom;
         private final boolean throwing;
+        /** How much is gathered at once of a key's operands; all of them, or next to nothing. */
+        private final long gatheredBytes;
 
         Round(SplittableRandom random, long scratch) {
             this.random = random;
             this.scratch = scratch;
             this.bottom = random.nextBoolean();
             this.throwing = random.nextInt(8) == 0;
+            this.gatheredBytes = random.nextBoolean() ? Long.MAX_VALUE : random.nextLong(500);
         }
 
         void run() {
@@ -151,7 +154,7 @@ class VersionCollapserPropertyTest {
             if (snapshots.isEmpty() && bottom) {
                 assertTrue(kept.stream().noneMatch(v -> v.kind() == Entries.DELETE), () -> "nothing below " + kept);
             }
-            if (throwing) {
+            if (throwing || gatheredBytes != Long.MAX_VALUE) {
                 return;
             }
             assertTrue(kept.size() <= snapshots.size() + 1, () -> kept + " for snapshots " + snapshots);
@@ -164,15 +167,25 @@ class VersionCollapserPropertyTest {
 
         private TreeMap<String, List<History.Version>> collapse(TreeMap<String, List<History.Version>> input) {
             long[] live = snapshots.stream().mapToLong(Long::longValue).toArray();
-            MergeOperator operator = throwing ? new Throwing() : new History.Append(true);
+            boolean combines = gatheredBytes == Long.MAX_VALUE || random.nextBoolean();
+            MergeOperator operator = throwing ? new Throwing(random.nextBoolean()) : new History.Append(combines);
             Sink sink = new Sink();
-            VersionCollapser collapser = new VersionCollapser(live, bottom, operator, null, new TrunkEvents());
+            VersionCollapser collapser = new VersionCollapser(
+                    new Strata(live, bottom), operator, null, new TrunkEvents(), new GatheredOperands(gatheredBytes));
             collapser.run(new ListCursor(input, scratch), sink, scratch + SCRATCH_BYTES);
             return sink.output;
         }
     }
 
+    /** Throws always, or where it meets some operands. */
     private static final class Throwing implements MergeOperator {
+        private final boolean always;
+        private final History.Append append = new History.Append(true);
+
+        Throwing(boolean always) {
+            this.always = always;
+        }
+
         @Override
         public String name() {
             return "throwing";
@@ -180,7 +193,10 @@ class VersionCollapserPropertyTest {
 
         @Override
         public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
-            throw new IllegalStateException("the operator of a user");
+            if (always || operands.stream().anyMatch(operand -> History.string(operand).contains("7"))) {
+                throw new IllegalStateException("the operator of a user");
+            }
+            return append.merge(key, existing, operands);
         }
     }
 
@@ -199,109 +215,5 @@ class VersionCollapserPropertyTest {
             output.computeIfAbsent(name, k -> new ArrayList<>())
                     .add(new History.Version(sequence, kind, History.string(value)));
         }
-    }
-
-    /** Walks a map forward. */
-    private static class ListCursor implements EntryCursor {
-        private record Entry(String key, History.Version version) {}
-
-        private final List<Entry> entries = new ArrayList<>();
-        private final long scratch;
-        private int at;
-
-        ListCursor(TreeMap<String, List<History.Version>> input, long scratch) {
-            input.forEach((key, versions) -> versions.forEach(version -> entries.add(new Entry(key, version))));
-            this.scratch = scratch;
-        }
-
-        private void load() {
-            if (valid()) {
-                Memory.copyFrom(History.bytes(key()), 0, scratch, keyLength());
-                Memory.copyFrom(History.bytes(version().value()), 0, scratch + keyLength(), valueLength());
-            }
-        }
-
-        private String key() {
-            return entries.get(at).key;
-        }
-
-        private History.Version version() {
-            return entries.get(at).version;
-        }
-
-        @Override
-        public boolean valid() {
-            return at < entries.size();
-        }
-
-        @Override
-        public void seekFirst() {
-            at = 0;
-            load();
-        }
-
-        @Override
-        public void next() {
-            at++;
-            load();
-        }
-
-        @Override
-        public void seekLast() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void seek(long keyAddress, int keyLength) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void seekBefore(long keyAddress, int keyLength) {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public void previous() {
-            throw new UnsupportedOperationException();
-        }
-
-        @Override
-        public long keyAddress() {
-            return scratch;
-        }
-
-        @Override
-        public int keyLength() {
-            return key().length();
-        }
-
-        @Override
-        public long sequence() {
-            return version().sequence();
-        }
-
-        @Override
-        public byte kind() {
-            return version().kind();
-        }
-
-        @Override
-        public long valueAddress() {
-            return valueLength() == 0 ? 0 : scratch + keyLength();
-        }
-
-        @Override
-        public void copyValue(byte[] to) {
-            Memory.copyTo(scratch + keyLength(), to, 0, valueLength());
-        }
-
-        @Override
-        public int valueLength() {
-            return version().value().length();
-        }
-
-        @Override
-        public void close() {}
     }
 }
