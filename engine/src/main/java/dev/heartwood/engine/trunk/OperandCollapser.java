@@ -124,18 +124,21 @@ final class OperandCollapser {
         if (isGrounded) {
             input.next();
         }
-        boolean isNothingBelow = strata.isNothingBelow(stratum);
-        if (operator != null && (isGrounded || isNothingBelow)) {
+        if (operator != null && (isGrounded || strata.isNothingBelow(stratum))) {
+            byte[] value = null;
+            boolean applied = false;
             try {
                 byte[] key = Memory.bytes(keyAddress, keyLength);
-                byte[] value = operator.merge(key, base == null ? null : base.clone(), operands.copies());
-                if (failures.isNotTooLong(value)) {
-                    writeValue(value, stratum == 0 ? 0 : operands.firstSequence());
-                    operands.clear();
-                    return;
-                }
+                value = operator.merge(key, base == null ? null : base.clone(), operands.copies());
+                applied = failures.isNotTooLong(value);
             } catch (Throwable e) {
                 failures.contain(e);
+            }
+            // Not within: what the output throws is no failure of the operator's, and nothing may be written after it.
+            if (applied) {
+                writeValue(value, stratum == 0 ? 0 : operands.firstSequence());
+                operands.clear();
+                return;
             }
         }
         combine();
