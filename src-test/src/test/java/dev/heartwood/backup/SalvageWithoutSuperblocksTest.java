@@ -22,6 +22,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.engine.verify.OpenedStore;
+import dev.heartwood.engine.verify.Tree;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.Errno;
@@ -34,9 +35,11 @@ import dev.heartwood.testkit.TailMergeOperator;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -278,6 +281,45 @@ class SalvageWithoutSuperblocksTest {
             cases++;
         }
         return cases;
+    }
+
+    /** It was given up for one of long ago, when the tree was lower and had a greater key, where nothing was left of those between. */
+    @Test
+    void theNewestRootIsNotGivenUpForALowerOneOfLongAgo() {
+        SimulatedMachine machine = new SimulatedMachine(6);
+        byte[] last = "last".getBytes();
+        long first;
+        Map<byte[], byte[]> expected;
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            store.put(last, last);
+            write(store, 0, 300);
+            first = newest(machine.crash(CrashKind.KILL, new SplittableRandom(1)), new HashSet<>());
+            store.delete(last);
+            write(store, 0, 3250);
+            expected = History.contents(store);
+        }
+        Set<Long> live = new HashSet<>();
+        newest(machine, live);
+        byte[] bytes = machine.contents(STORE, DATA);
+        for (long page : pages(machine, PageType.TRUNK)) {
+            if (generation(bytes, page) > first && !live.contains(page)) {
+                Arrays.fill(bytes, (int) page * PAGE_BYTES, (int) (page + 1) * PAGE_BYTES, (byte) 0);
+            }
+        }
+        machine.place(STORE, DATA, bytes);
+        behead(machine);
+        salvage(machine);
+        BackupFixture.requireContents(machine, TARGET, expected, lost.toString());
+    }
+
+    /** The number of the newest checkpoint; adds the pages that its nodes begin on. */
+    private static long newest(SimulatedMachine machine, Set<Long> nodes) {
+        try (Storage storage = machine.storage(STORE);
+                OpenedStore store = new OpenedStore(storage)) {
+            Tree tree = Tree.read(store.view().tree(), store.newest(), problem -> {});
+            tree.nodes().forEach(node -> nodes.add(node.page()));
+            return store.newest().number();
+        }
     }
 
     /** Which operator they are for stood in the superblocks. */

@@ -39,9 +39,10 @@ public final class RootSearch {
      * the tree may have grown since.
      *
      * Nor for a root that was never written: of a checkpoint that was broken off there may be nothing but the leftmost child, which is
-     * whole and has the least key, or children alone. So where the next older root is higher, or has keys behind all of the newer one's, it is
-     * taken. A tree that had become lower, or lost its last keys, loses one checkpoint so, instead of most of what it had. What an attempt
-     * left that failed, and was made again under the same number, is lower as well.
+     * whole and has the least key, or children alone. The root before it is as high as that child, or higher. So where the next older root is
+     * higher, or as high with keys behind all of the newer one's, it is taken. A tree that had become lower, or lost its last keys, loses
+     * what was written between the two roots, instead of most of what it had. What an attempt left that failed, and was made again under
+     * the same number, is lower as well.
      *
      * Pages of an image follow each other within an extent. Where an image goes on in another extent, it does so on that one's first
      * page, and if more than one may be that page the image is not used.
@@ -155,11 +156,11 @@ public final class RootSearch {
             if (found.root == null || generation >= before || damagedCheckpoints.contains(generation)) {
                 continue;
             }
-            if (newest != null) {
+            if (newest != null && found.rootHeight >= found.height) {
                 passedOver = newest.isPartOf(found) ? newest.root.generation : 0;
                 return passedOver == 0 ? newest.root : found.root;
             }
-            if (found.rootHeight >= height) {
+            if (newest == null && found.rootHeight >= height) {
                 newest = found;
             }
             child = child == null ? found.root : child;
@@ -216,7 +217,7 @@ public final class RootSearch {
     private record Found(Root root, int rootHeight, byte[] lastKey, int height) {
         /** Whether what was found may be a child of a root that was never written, and the other the root before. */
         boolean isPartOf(Found before) {
-            return rootHeight < before.rootHeight || Keys.compare(lastKey, before.lastKey) < 0;
+            return rootHeight < before.rootHeight || rootHeight == before.rootHeight && Keys.compare(lastKey, before.lastKey) < 0;
         }
     }
 
