@@ -143,7 +143,7 @@ final class UringQueue implements IoQueue {
         long position = positions[slot] + done[slot];
         if (result < 0) {
             if (!Failures.transientError(result)) {
-                fail(slot);
+                free(slot);
                 throw writes[slot]
                         ? Failures.of(result, "write", device.name(), position)
                         : Failures.ofRead(result, "read", device.name(), position);
@@ -154,13 +154,13 @@ final class UringQueue implements IoQueue {
             done[slot] += progress;
             if (done[slot] == lengths[slot]) {
                 // First of all: a counter may find the Java heap full, and nobody would hear of the operation again.
-                unused[unusedCount++] = slot;
+                free(slot);
                 count(slot);
                 return true;
             }
             stalls[slot] = progress == 0 ? (byte) (stalls[slot] + 1) : 0;
             if (stalls[slot] == STALLS_MAX) {
-                fail(slot);
+                free(slot);
                 throw writes[slot]
                         ? Failures.of(-Errno.EIO, "write (nothing written)", device.name(), position)
                         : Failures.endOfFile(device.name(), position, rest);
@@ -178,8 +178,8 @@ final class UringQueue implements IoQueue {
         }
     }
 
-    /** Frees the slot of an operation that failed; the exception, for which the Java heap may have no room, comes after. */
-    private void fail(int slot) {
+    /** Frees the slot of an operation that has ended; an exception, for which the Java heap may have no room, comes after. */
+    private void free(int slot) {
         unused[unusedCount++] = slot;
         failedTag = tags[slot];
     }
