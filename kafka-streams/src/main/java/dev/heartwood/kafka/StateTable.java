@@ -322,9 +322,10 @@ final class StateTable implements TableReader, AutoCloseable {
      * follows it: Kafka Streams also makes one of the offsets that it has found, before it restores what came after them.
      */
     private void keepTimeOfCommit() {
-        if (rightAt != committed.madeAt()) {
-            committed = committed.rightAt(rightAt);
-            store.put(TableKeys.COMMIT, committed.encoded(), Durability.BUFFERED);
+        if (hasCommit && rightAt != committed.madeAt()) {
+            CommitState right = committed.rightAt(rightAt);
+            store.put(TableKeys.COMMIT, right.encoded(), Durability.BUFFERED);
+            committed = right;
         }
     }
 
