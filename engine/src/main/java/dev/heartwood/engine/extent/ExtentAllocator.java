@@ -411,7 +411,10 @@ public final class ExtentAllocator {
                         "a file of at least " + (extent + 1L) + " extents",
                         "one of " + Math.max(fileExtents, extentsFound));
             }
-            fileExtents = Math.max(fileExtents, extent + 1);
+            if (extent >= fileExtents) {
+                // More is in use than the limit allows: all of the file serves merges and deletes, which make it less.
+                fileExtents = extentsFound;
+            }
             set(extent);
         } finally {
             lock.unlock();

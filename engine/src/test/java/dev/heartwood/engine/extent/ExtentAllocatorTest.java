@@ -368,6 +368,20 @@ class ExtentAllocatorTest {
         lowered.promise(20, Promised.DELETES, 0);
     }
 
+    /** It had the file end where what is in use does: a file without holes took no deletes, though the extents behind were its own. */
+    @Test
+    void whatIsLargerThanItsLimitUsesTheFileToItsEnd() {
+        device.allocate(100L * PageLayout.EXTENT_BYTES);
+        ExtentAllocator lowered = new ExtentAllocator(device, 20L * PageLayout.EXTENT_BYTES, 1);
+        for (int extent = 1; extent < 81; extent++) {
+            lowered.markUsed(extent);
+        }
+        lowered.promise(19, Promised.DELETES, 0);
+        assertThrows(NoSpaceException.class, () -> lowered.promise(1, Promised.DELETES, 0));
+        assertEquals(81, lowered.allocate(Purpose.PACKING));
+        assertEquals(100L * PageLayout.EXTENT_BYTES, device.size());
+    }
+
     /** What is promised has its blocks: a file system that is full takes them from nobody. */
     @Test
     void promisesAreOfExtentsThatHaveTheirBlocks() {
