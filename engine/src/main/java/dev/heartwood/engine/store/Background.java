@@ -484,15 +484,16 @@ final class Background {
 
     private void settleMerges() {
         while (!failStop.isFailed()) {
+            // What one worker finds while others merge or pack is not all there is: only a round without either is the last.
+            boolean packs = generations.oldestSealed() != null;
             packSoon();
-            // What one worker finds while others merge is not all there is: only a round without a merge is the last.
             long before = compactions.finished();
             compactions.wantSettled();
             mergeSoon();
             awaitQuiet();
             epochs.reclaim();
             boolean merged = compactions.finished() != before;
-            if (generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
+            if (!packs && generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
                 return;
             }
             retryPacking();
