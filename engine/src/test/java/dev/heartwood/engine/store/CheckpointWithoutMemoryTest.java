@@ -13,8 +13,6 @@ import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.os.MemoryPool;
-import dev.heartwood.engine.task.Priority;
-import dev.heartwood.engine.task.Workers;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -35,36 +33,8 @@ class CheckpointWithoutMemoryTest {
     private final EngineEnvironment environment = EngineEnvironment.open(
             EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
             path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
-            new Surroundings(count -> new Queued(), Clock.SYSTEM, Randomness.SYSTEM, 1));
+            new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1));
     private int written;
-
-    /** Workers that do what is queued when they are told to. */
-    private final class Queued implements Workers {
-        @Override
-        public void submit(Priority priority, Runnable task) {
-            tasks.add(task);
-        }
-
-        @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {}
-
-        @Override
-        public boolean runOneHere() {
-            Runnable task = tasks.poll();
-            if (task != null) {
-                task.run();
-            }
-            return task != null;
-        }
-
-        @Override
-        public int count() {
-            return 1;
-        }
-
-        @Override
-        public void close() {}
-    }
 
     /** Writes until so many more memtables are packed. */
     private void pack(KeyValueStore store, int memtables) {

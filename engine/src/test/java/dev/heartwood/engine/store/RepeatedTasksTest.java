@@ -17,7 +17,6 @@ import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.task.Priority;
-import dev.heartwood.engine.task.Workers;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -37,11 +36,10 @@ class RepeatedTasksTest {
     private final List<Runnable> looks = new ArrayList<>();
     private boolean isHeapFull;
 
-    /** Workers that do what is queued, or waits for its time, when they are told to. */
-    private final class Queued implements Workers {
-        @Override
-        public void submit(Priority priority, Runnable task) {
-            tasks.add(task);
+    /** Keeps what waits for its time, for which the Java heap may have no room. */
+    private final class Queued extends QueuedWorkers {
+        Queued() {
+            super(tasks);
         }
 
         @Override
@@ -52,23 +50,6 @@ class RepeatedTasksTest {
             }
             (priority == Priority.IDLE ? scrubs : looks).add(task);
         }
-
-        @Override
-        public boolean runOneHere() {
-            Runnable task = tasks.poll();
-            if (task != null) {
-                task.run();
-            }
-            return task != null;
-        }
-
-        @Override
-        public int count() {
-            return 1;
-        }
-
-        @Override
-        public void close() {}
     }
 
     private EngineEnvironment environment() {
