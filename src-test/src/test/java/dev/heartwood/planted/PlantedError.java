@@ -196,26 +196,31 @@ public final class PlantedError {
     public static final class WhilePacking implements Runnable {
         @Override
         public void run() {
-            int call = 0;
-            do {
-                arm(++call);
-                pack();
-            } while (!disarm());
+            int call = 1;
+            while (pack(call)) {
+                call++;
+            }
+            assertTrue(call > 1, "nothing was struck");
         }
 
-        private static void pack() {
+        /** Returns whether there was such a call. */
+        private static boolean pack(int call) {
+            boolean struck;
             try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1))) {
+                arm(call);
                 KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
                 for (int i = 0; i < 4; i++) {
                     mayFail(() -> store.put(KEY, VALUE));
                 }
                 mayFail(store::close);
+                struck = !disarm();
                 // What is due to be given back is, by who packs.
                 try (KeyValueStore other = environment.open(Path.of("other"), OPTIONS)) {
                     other.put(KEY, KEY);
                 }
                 assertEquals(0, environment.memoryStats().memtableBytes());
             }
+            return struck;
         }
 
         /** It may strike here, or in the background, after which the store takes no more. */
