@@ -89,7 +89,8 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * Shows the value of a key to {@code consumer}, which is called by this thread before the call returns, and not when the key
-     * has no value. What it throws reaches the caller. It may use the store.
+     * has no value. What it throws reaches the caller. It may use the store. The value is copied for it, to native memory beyond the
+     * store's budget, for as long as the call takes.
      *
      * @return whether the key has a value
      */
