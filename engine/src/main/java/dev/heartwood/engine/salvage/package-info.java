@@ -38,7 +38,7 @@
  * <ul>
  *   <li>Without a whole superblock the newest root below which every node can be read is looked for among all pages of the trunk. It
  *       may be that of a checkpoint that was being made; or a child of one that was never written, so that the root before it is taken where
- *       that is higher or has greater keys, and the report says so. Options are those of a new store; operands are lost, as the name of the
+ *       that is higher, or as high with greater keys, and the report says so. Options are those of a new store; operands are lost, as the name of the
  *       merge operator is not known. Of the log that is applied behind which nothing is missing, which can be told while the system
  *       has not restarted: what the tree holds of it already comes to the same. Else nothing of it is.
  *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was
