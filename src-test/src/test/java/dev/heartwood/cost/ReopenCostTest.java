@@ -41,6 +41,13 @@ class ReopenCostTest {
     /** Before a checkpoint: those it waits for, those sealed at most, and the active one. */
     private static final int MEMTABLES_MAX = CHECKPOINT_DISTANCE + 3 + 1;
 
+    private static final long ENTRIES_MAX = (long) MEMTABLES_MAX * MEMTABLE_BYTES / VALUE_BYTES;
+
+    /** Each life fills one memtable and a part of the next. */
+    private static final int WRITES_OF_LIFE = 200;
+
+    private static final int LIVES = 15;
+
     private final StoreOptions options = StoreOptions.builder()
             .memory(EnvironmentOptions.MEMORY_MIN)
             .memtable(new ByteSize(MEMTABLE_BYTES))
@@ -77,12 +84,37 @@ class ReopenCostTest {
                 }
             }
         }
-        long entriesMax = (long) MEMTABLES_MAX * MEMTABLE_BYTES / VALUE_BYTES;
-        assertTrue(entriesMost <= entriesMax, entriesMost + " entries were replayed, not " + entriesMax);
+        assertTrue(entriesMost <= ENTRIES_MAX, entriesMost + " entries were replayed, not " + ENTRIES_MAX);
         assertTrue(bytesMost <= 2L * MEMTABLES_MAX * MEMTABLE_BYTES, bytesMost + " bytes of log");
         assertTrue(entriesMost < WRITES / 2, "the store was too small to tell");
         Campaign.report(
                 getClass(), kills, "reopens, replaying at most " + entriesMost + " entries of " + bytesMost + " bytes of log");
+    }
+
+    /** What a replay has packed counts as what is packed: killed before each checkpoint, a store replayed all that it was ever given. */
+    @Test
+    void aStoreThatIsKilledAgainAndAgainReplaysNoMore() {
+        SimulatedMachine machine = new SimulatedMachine(2);
+        SplittableRandom random = new SplittableRandom(2);
+        long entriesMost = 0;
+        for (int life = 0; life < LIVES; life++) {
+            try (SteppedCallers callers = new SteppedCallers(1);
+                    SteppedEnvironment environment = new SteppedEnvironment(life, OptionMatrix.environment(options), machine)) {
+                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, options));
+                for (int i = 0; i < WRITES_OF_LIFE; i++) {
+                    byte[] key = ByteBuffer.allocate(8).putLong(random.nextLong()).array();
+                    callers.call(0, () -> {
+                        store.put(key, new byte[VALUE_BYTES]);
+                        environment.step();
+                        return null;
+                    });
+                }
+                machine = machine.crash(CrashKind.KILL, random);
+            }
+            entriesMost = Math.max(entriesMost, log(machine).replay().entries());
+        }
+        assertTrue(entriesMost <= ENTRIES_MAX, entriesMost + " entries were replayed, not " + ENTRIES_MAX);
+        assertTrue(ENTRIES_MAX < LIVES * WRITES_OF_LIFE / 2, "the store was too small to tell");
     }
 
     private static LogInspection log(SimulatedMachine machine) {

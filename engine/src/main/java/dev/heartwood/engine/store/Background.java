@@ -318,6 +318,12 @@ final class Background {
         checkpointIfDue();
     }
 
+    /** Notes that the log has so many memtables that were packed while it was replayed, and has a checkpoint made when it is due now. */
+    void replayed(int memtables) {
+        packedSinceCheckpoint.addAndGet(memtables);
+        checkpointIfDue();
+    }
+
     int checkpointDistance() {
         return distance.memtables();
     }

@@ -20,7 +20,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     private final int lanes;
     private final long memtableBytes;
     private Memtable memtable;
-    private boolean hasPacked;
+    private int packed;
 
     Recovery(EngineEnvironment environment, MemtablePacker packer, Trunk trunk, int lanes, long memtableBytes) {
         this.environment = environment;
@@ -71,7 +71,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
         } catch (InsufficientMemoryException e) {
             pack(generation, true);
         }
-        hasPacked = true;
+        packed++;
         memtable.release();
         memtable = environment.newMemtable(0, lanes, memtableBytes);
     }
@@ -111,9 +111,14 @@ final class Recovery implements ReplaySink, AutoCloseable {
      * of a part would make newer entries durable than those that the log, after a loss of power, replays on top of them.
      */
     void complete(long lastGeneration) {
-        if (hasPacked) {
+        if (packed > 0) {
             pack(lastGeneration);
         }
+    }
+
+    /** Memtables that were packed: the log has all of them until the next checkpoint. */
+    int packed() {
+        return packed;
     }
 
     /** The memtable with what is left; it stays this one's to release until {@link #handOver}. */

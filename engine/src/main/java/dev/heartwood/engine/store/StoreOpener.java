@@ -333,6 +333,7 @@ final class StoreOpener {
         closeAsAWhole(store, recovery);
         scrubber.start();
         tuner.start();
+        background.replayed(recovery.packed());
         return store;
     }
 
