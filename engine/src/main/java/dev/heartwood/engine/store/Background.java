@@ -318,10 +318,13 @@ final class Background {
         checkpointIfDue();
     }
 
-    /** Notes that the log has so many memtables that were packed while it was replayed, and has a checkpoint made when it is due now. */
-    void replayed(int memtables) {
-        packedSinceCheckpoint.addAndGet(memtables);
+    /** Begins what is due in a store that was just opened: merges that it owes, and a checkpoint of so many memtables packed by the replay. */
+    void opened(int memtablesReplayed) {
+        packedSinceCheckpoint.addAndGet(memtablesReplayed);
         checkpointIfDue();
+        if (compactions.debtBytes() > 0) {
+            mergeSoon();
+        }
     }
 
     int checkpointDistance() {

@@ -261,6 +261,7 @@ final class StoreOpener {
         ReplaySummary replayed = log.replay(recovery);
         long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;
         recovery.complete(generation - 1);
+        trunk.beginPace();
         long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
         log.rotate(generation);
         Memtable replayedLast = recovery.rest();
@@ -333,7 +334,7 @@ final class StoreOpener {
         closeAsAWhole(store, recovery);
         scrubber.start();
         tuner.start();
-        background.replayed(recovery.packed());
+        background.opened(recovery.packed());
         return store;
     }
 

@@ -31,6 +31,12 @@ final class MergePace {
         }
     }
 
+    /** Forgets what was noted: what is to be merged is due as if it had just been moved. */
+    void restart(long bytes) {
+        flushes.clear();
+        flushed(bytes);
+    }
+
     /** Bytes of what is to be merged that may still wait. */
     long notDueBytes() {
         long sum = 0;

@@ -147,6 +147,17 @@ public final class Trunk {
         return overdueBytes;
     }
 
+    /** Has all that merges owe be due from now on, as if it had just been flushed: before, as while a log was replayed, none could be done. */
+    public void beginPace() {
+        structure.lock();
+        try {
+            pace.restart(debtBytes);
+            owes(version.root());
+        } finally {
+            structure.unlock();
+        }
+    }
+
     /** A number that no branch, maplet or bundle of this store has had. */
     public long newId() {
         structure.lock();

@@ -38,6 +38,18 @@ class MergePaceTest {
         assertEquals(500, pace.notDueBytes());
     }
 
+    @Test
+    void whatNobodyCouldMergeIsDueAsIfItHadJustBeenMoved() {
+        pace.flushed(1000);
+        pace.arrived(400);
+        pace.restart(2000);
+        assertEquals(2000, pace.notDueBytes());
+        pace.arrived(100);
+        assertEquals(1900, pace.notDueBytes());
+        pace.restart(0);
+        assertEquals(0, pace.notDueBytes());
+    }
+
     /** Above leaves that are merged at once, nothing is ever late; without merges all of it is by the next flush. */
     @Test
     void aTreeOwesWhatWasNotMergedBeforeTheNextFlush() {
