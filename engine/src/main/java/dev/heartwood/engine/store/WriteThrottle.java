@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Slows writers in proportion to what the background owes, a little each, so that none ever waits for a whole merge. Each lane
  * pays for some kilobytes at a time, one after the other: what all writers together may write in a second does not grow with their
- * number. A system wakes a thread some time after the moment that it asked for; who overslept has paid for the next kilobytes too.
+ * number. A system wakes a thread some time after the moment that it asked for; who overslept has paid for the next kilobytes too. What so many
+ * pay at once that each would wait for longer than anybody does is forgiven, and not left to those who write later.
  * Thread-safe.
  */
 final class WriteThrottle {
@@ -116,13 +117,13 @@ final class WriteThrottle {
         return Math.clamp((share - FREE_SHARE) / (1 - FREE_SHARE), 0, 1);
     }
 
-    /** Takes the next {@code nanos} for the caller; returns when they are over. */
+    /** Takes the next {@code nanos} for the caller, as far as he waits for them; returns when they are over. */
     private long payFrom(long now, long nanos) {
         long was;
         long until;
         do {
             was = paidUntil.get();
-            until = Math.max(was, now - AHEAD_NANOS_MAX) + nanos;
+            until = Math.max(was, Math.min(Math.max(was, now - AHEAD_NANOS_MAX) + nanos, now + DELAY_NANOS_MAX));
         } while (!paidUntil.compareAndSet(was, until));
         return until;
     }

@@ -109,6 +109,23 @@ class WriteThrottleTest {
         assertEquals(8_000_000, delays.getLast(), "nobody waits for longer");
     }
 
+    /** Hundreds of writers asked for more time than there was, and whoever wrote when all was cheap again waited for what they had not. */
+    @Test
+    void whatManyWritersDidNotWaitForNobodyWaitsForLater() {
+        List<Long> delays = new ArrayList<>();
+        StandingClock still = new StandingClock(delays);
+        WriteThrottle shared = new WriteThrottle(still, 2, MEMTABLE_BYTES);
+        for (int writer = 0; writer < 1000; writer++) {
+            shared.pay(1, 0);
+        }
+        assertEquals(8_000_000, delays.getLast());
+        still.now = delays.getLast();
+        delays.clear();
+        shared.pay(0.5, 0);
+        shared.pay(0.5, 0);
+        assertTrue(delays.stream().allMatch(delay -> delay < OVERSLEPT_NANOS), delays + " ns");
+    }
+
     /** However slow packing is, what is left lasts: of each further half of it a byte costs more than half as much again. */
     @Test
     void memoryOfMemtablesBecomesDearAsItRunsOut() {
@@ -164,10 +181,17 @@ class WriteThrottleTest {
     }
 
     /** A clock that stands still, as for writers that come at the same moment. */
-    private record StandingClock(List<Long> delays) implements Clock {
+    private static final class StandingClock implements Clock {
+        private final List<Long> delays;
+        private long now;
+
+        StandingClock(List<Long> delays) {
+            this.delays = delays;
+        }
+
         @Override
         public long nanoTime() {
-            return 0;
+            return now;
         }
 
         @Override
