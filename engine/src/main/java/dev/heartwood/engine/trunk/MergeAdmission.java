@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.os.MemoryPool;
+import java.util.Deque;
 import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
@@ -16,8 +17,15 @@ public final class MergeAdmission {
      * until all others have ended, and whoever comes after waits for him, so that nothing new takes what is given back.
      *
      * Who is not admitted is entered into a queue under the lock under which that was found, so nobody misses that another ended.
+     *
+     * A merge that does not fit beside those of other trees would wait for as long as these go on. Once some have passed it, others are
+     * admitted only beside none, and it is the first to be told when one ends. It may not come, since its tree is closed or has changed: after
+     * as many again it is forgotten.
      */
     private static final int MERGES_OF_8 = 5;
+
+    /** Merges that pass one that does not fit, before others make way for it. */
+    private static final int PASSES_MAX = 16;
 
     /**
      * In a pool of fewer bytes merges are done one after the other: their cursors, once it is used up, take memory from calls, for a long key
@@ -33,7 +41,11 @@ public final class MergeAdmission {
     // Guarded by the lock.
     // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
     private final Queue<Packing> waiting = new LinkedList<>();
-    private final Queue<Runnable> refusedMerges = new LinkedList<>();
+    private final Deque<Runnable> refusedMerges = new LinkedList<>();
+    /** The first tree, by what it is told by, that was refused a merge which did not fit, and was admitted to none since; or null. */
+    private Runnable passed;
+    /** Merges of others that were admitted since. */
+    private int passes;
     private long mergeBytes;
     private int packings;
     private boolean isOneAlone;
@@ -61,14 +73,40 @@ public final class MergeAdmission {
             int chunkPages = memory.chunkPages(mergeBytesMax - mergeBytes);
             long bytes = memory.bytes(chunkPages);
             boolean fits = mergeBytes == 0 || admitsSeveral && mergeBytes + bytes <= mergeBytesMax;
-            if (!fits || isOneAlone || !waiting.isEmpty()) {
-                refusedMerges.add(whenFreed);
+            if (!fits || isOneAlone || !waiting.isEmpty() || makesWay(whenFreed)) {
+                refuse(fits, whenFreed);
                 return 0;
             }
+            pass(whenFreed);
             mergeBytes += bytes;
             return chunkPages;
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Whether one that fits beside others waits for that of another tree that does not. */
+    private boolean makesWay(Runnable comer) {
+        return mergeBytes > 0 && passes >= PASSES_MAX && passed != comer;
+    }
+
+    private void refuse(boolean fits, Runnable comer) {
+        if (passed == null && !fits) {
+            passed = comer;
+            passes = 0;
+        }
+        if (passed == comer) {
+            refusedMerges.addFirst(comer);
+        } else {
+            refusedMerges.add(comer);
+        }
+    }
+
+    private void pass(Runnable comer) {
+        passes += passed == null ? 0 : 1;
+        if (passed == comer || passes >= 2 * PASSES_MAX) {
+            passed = null;
+            passes = 0;
         }
     }
 

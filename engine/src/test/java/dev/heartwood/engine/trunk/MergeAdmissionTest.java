@@ -14,10 +14,15 @@ class MergeAdmissionTest {
     private static final long MIB = 1 << 20;
     private static final MergeMemory LARGE = new MergeMemory(1, 4 * MIB, 0, false);
     private static final MergeMemory SMALL = new MergeMemory(1, MIB / 4, 0, false);
+    private static final MergeMemory HUGE = new MergeMemory(1, 5 * MIB, 0, false);
 
     private final MemoryPool pool = MemoryPool.open(8 * MIB);
     private final MergeAdmission admission = new MergeAdmission(pool);
     private final List<String> told = new ArrayList<>();
+    /** Two trees, each of which is told of its merges in the same way. */
+    private final Runnable small = tell("small");
+
+    private final Runnable large = tell("large");
 
     @AfterEach
     void close() {
@@ -99,6 +104,36 @@ class MergeAdmissionTest {
         assertEquals(0, admission.admitMerge(LARGE, again));
         admission.releaseMerge(SMALL.bytes(pages));
         assertEquals(List.of(), told);
+    }
+
+    /** Small merges of one tree were always under way, each begun before the other had ended, and a large one of another tree never had its turn. */
+    @Test
+    void aLargeMergeHasItsTurnBesideSmallOnesThatNeverPause() {
+        int pages = admission.admitMerge(SMALL, small);
+        assertTrue(admission.admitMerge(SMALL, small) > 0);
+        assertEquals(0, admission.admitMerge(HUGE, large));
+        int ended = 0;
+        boolean isAdmitted = false;
+        while (!isAdmitted) {
+            assertTrue(++ended < 100, ended + " merges of the other tree");
+            told.clear();
+            admission.releaseMerge(SMALL.bytes(pages));
+            isAdmitted = told.contains("large") && admission.admitMerge(HUGE, large) > 0;
+            admission.admitMerge(SMALL, small);
+        }
+    }
+
+    /** As when its tree is closed, or has changed. */
+    @Test
+    void aMergeThatNeverComesAgainHoldsNoOthersBack() {
+        int pages = admission.admitMerge(SMALL, small);
+        assertEquals(0, admission.admitMerge(HUGE, large));
+        for (int ended = 0; ended < 100; ended++) {
+            boolean isSecond = admission.admitMerge(SMALL, small) > 0;
+            admission.releaseMerge(SMALL.bytes(pages));
+            assertTrue(isSecond || admission.admitMerge(SMALL, small) > 0, "one alone, after " + ended);
+        }
+        assertTrue(admission.admitMerge(SMALL, small) > 0, "beside another");
     }
 
     @Test
