@@ -242,6 +242,7 @@ public final class Trunk {
             if (root == version.root()) {
                 return false;
             }
+            flushed(version.root(), root);
             publish(root, version.generation());
             return true;
         } finally {
@@ -605,9 +606,13 @@ public final class Trunk {
     private void publishBalanced(TrunkNode root, long generation) {
         TrunkNode balanced = balancer.balanceRoot(root, Urge.NEEDED);
         if (balanced != root) {
-            pace.flushed(debt(balanced, Span.ALL) - debt(root, Span.ALL));
+            flushed(root, balanced);
         }
         publish(balanced, generation);
+    }
+
+    private void flushed(TrunkNode before, TrunkNode after) {
+        pace.flushed(debt(after, Span.ALL) - debt(before, Span.ALL));
     }
 
     private void publish(TrunkNode root, long generation) {

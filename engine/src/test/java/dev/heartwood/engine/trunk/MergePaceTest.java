@@ -76,6 +76,22 @@ class MergePaceTest {
         }
     }
 
+    /** Who writes beside was slowed at once for all that a settling store had moved. */
+    @Test
+    void whatIsMovedWhileAStoreSettlesIsDueEvenlyToo() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            int round = 0;
+            while (tree.trunk.version().root().height() == 0 || tree.trunk.version().root().runCount() == 0) {
+                pack(tree, round++);
+                tree.settle(Urge.NEEDED);
+            }
+            pack(tree, round);
+            assertTrue(tree.trunk.balanceQuiet(Urge.SETTLING));
+            assertTrue(tree.trunk.debtBytes() > 0);
+            assertEquals(0, tree.trunk.overdueBytes());
+        }
+    }
+
     private static void pack(TrunkFixture tree, int round) {
         for (int i = 0; i < KEYS; i++) {
             tree.put("key" + (i * 7919 + round) % (10 * KEYS), "value".repeat(60));
