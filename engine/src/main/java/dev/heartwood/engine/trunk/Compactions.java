@@ -42,6 +42,8 @@ public final class Compactions {
     private final Runnable freed = this::freed;
     /** What there is time for; null when there is none. */
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
+    /** Whether there was time for more than a view let be done: that is done when it is closed. */
+    private volatile boolean isQuietHeldBack;
     /** The keys whose leaves there is time to merge whole; null when there is none. */
     private volatile Span resting;
 
@@ -275,7 +277,12 @@ public final class Compactions {
         if (!oldestView.closed(oldest)) {
             return false;
         }
-        want();
+        if (isQuietHeldBack) {
+            isQuietHeldBack = false;
+            wantIdle();
+        } else {
+            want();
+        }
         return true;
     }
 
@@ -369,7 +376,12 @@ public final class Compactions {
         // What somebody else wants meanwhile stays wanted.
         quiet.compareAndSet(urge, null);
         // A view may see what nobody else does: to merge for the sake of that would come to nothing, again and again.
+        // Said before it is waited for: who closes it comes after that.
+        isQuietHeldBack = true;
         boolean heldBack = oldestView.isWaitedFor();
+        if (!heldBack) {
+            isQuietHeldBack = false;
+        }
         boolean moved = !heldBack && trunk.balanceQuiet(urge);
         CompactionPlan plan = trunk.plan(heldBack ? Urge.SCANNED : urge);
         if (plan == null && urge == Urge.IDLE && isAtRest()) {

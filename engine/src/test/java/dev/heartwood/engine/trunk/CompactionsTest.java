@@ -248,6 +248,22 @@ class CompactionsTest {
         assertEquals(0, waiting(Urge.IDLE));
     }
 
+    /** A store at rest is told once that there is time. */
+    @Test
+    void whatAViewHoldsBackInAQuietMomentIsMergedWhenItIsClosed() {
+        views = new long[] {1};
+        tree.snapshots.add(1L);
+        writeAndDelete();
+        compactions.wantIdle();
+        assertEquals(0, runAll());
+        tree.snapshots.clear();
+        int waiting = waiting(Urge.IDLE);
+        assertTrue(waiting > 2, waiting + " merges wait");
+        assertTrue(closeView());
+        assertEquals(0, runAll());
+        assertEquals(0, waiting(Urge.IDLE));
+    }
+
     /** Where others would find no memory either, and nobody waits for them, the next quiet moment begins with another. */
     @Test
     void aQuietMergeWithoutMemoryIsNotTheFirstOfTheNextQuietMoment() {
