@@ -457,6 +457,7 @@ public final class Trunk {
             imageBytes = isShort ? imageBytes : 0;
             if (!isShort) {
                 splitSpace.hopeAgain();
+                passedOver.retryWithoutSpace();
             }
         } finally {
             structure.unlock();

@@ -264,6 +264,24 @@ class CompactionsTest {
         assertEquals(0, waiting(Urge.IDLE));
     }
 
+    /** Those for which there was no space come again when there is plenty, though nobody settles. */
+    @Test
+    void aQuietMergeWithoutSpaceIsPlannedAgainOnceThereIsSome() {
+        writeAndDelete();
+        int waiting = waiting(Urge.IDLE);
+        assertTrue(waiting > 2, waiting + " merges wait");
+        compactions.spaceIsShort(true);
+        tree.trunk.passOverWithoutSpace(onePlan());
+        compactions.spaceIsShort(false);
+        assertEquals(waiting, waiting(Urge.IDLE));
+    }
+
+    private CompactionPlan onePlan() {
+        CompactionPlan plan = tree.trunk.plan(Urge.IDLE);
+        tree.trunk.abandon(plan);
+        return plan;
+    }
+
     /** Where others would find no memory either, and nobody waits for them, the next quiet moment begins with another. */
     @Test
     void aQuietMergeWithoutMemoryIsNotTheFirstOfTheNextQuietMoment() {
