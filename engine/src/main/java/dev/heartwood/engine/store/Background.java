@@ -124,7 +124,7 @@ final class Background {
         this.failStop = failStop;
         this.distance = distance;
         this.quietCheckpoint =
-                new QuietCheckpoint(workers, () -> sealedTotal.get() + compactions.finished(), this::checkpointSoon);
+                new QuietCheckpoint(workers, () -> sealedTotal.get() + compactions.finished(), this::beginCheckpoint);
         this.debtBytesMax = debtBytesMax;
     }
 
@@ -441,12 +441,20 @@ final class Background {
 
     /** Has a checkpoint made, if none is under way. */
     void checkpointSoon() {
-        if (!closing && !failStop.isFailed() && announce(checkpointing)) {
-            if (!submit(Priority.CHECKPOINT, checkpointTask)) {
-                checkpointing.set(false);
-                signal();
-            }
+        beginCheckpoint();
+    }
+
+    /** As {@link #checkpointSoon}; returns whether one under way, which may have begun too early, is not the reason when none is made. */
+    private boolean beginCheckpoint() {
+        if (closing || failStop.isFailed()) {
+            return true;
         }
+        boolean begins = announce(checkpointing);
+        if (begins && !submit(Priority.CHECKPOINT, checkpointTask)) {
+            checkpointing.set(false);
+            signal();
+        }
+        return begins;
     }
 
     private void makeCheckpoint() {

@@ -4,6 +4,7 @@ import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
@@ -13,23 +14,23 @@ import java.util.function.LongSupplier;
 final class QuietCheckpoint {
     /*
      * A merge schedules a look, unless one is scheduled. A look that finds that something was done since the one before schedules the
-     * next. The flag is cleared before the activity is counted: who merges is counted first and then looks at the flag. A checkpoint of
+     * next, and so does one that finds a checkpoint under way, which may have begun before. The flag is cleared before the activity is counted: who merges is counted first and then looks at the flag. A checkpoint of
      * what is durable already does nothing.
      */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final Workers workers;
     private final LongSupplier activity;
-    private final Runnable checkpoint;
+    private final BooleanSupplier checkpoint;
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private volatile long seen = -1;
     private volatile boolean closed;
 
     /**
      * @param activity a count that grows while the store has something to do
-     * @param checkpoint asks for a checkpoint
+     * @param checkpoint asks for a checkpoint; says whether it will begin, and not another one is under way
      */
-    QuietCheckpoint(Workers workers, LongSupplier activity, Runnable checkpoint) {
+    QuietCheckpoint(Workers workers, LongSupplier activity, BooleanSupplier checkpoint) {
         this.workers = workers;
         this.activity = activity;
         this.checkpoint = checkpoint;
@@ -50,11 +51,9 @@ final class QuietCheckpoint {
     private void look() {
         scheduled.set(false);
         long now = activity.getAsLong();
-        if (now != seen) {
+        if (now != seen || !checkpoint.getAsBoolean()) {
             seen = now;
             lookLater();
-        } else {
-            checkpoint.run();
         }
     }
 
