@@ -457,15 +457,24 @@ final class Background {
         return begins;
     }
 
-    private void makeCheckpoint() {
-        boolean done = false;
+    /** Makes a checkpoint; the next one is due so many memtables later. */
+    void checkpoint() {
         int packed = packedSinceCheckpoint.getAndSet(0);
         try {
             steps.checkpoint();
-            done = true;
-        } catch (NoSpaceException | InsufficientMemoryException e) {
+        } catch (RuntimeException | Error e) {
             // As due as it was: the log still has all of them.
             packedSinceCheckpoint.addAndGet(packed);
+            throw e;
+        }
+    }
+
+    private void makeCheckpoint() {
+        boolean done = false;
+        try {
+            checkpoint();
+            done = true;
+        } catch (NoSpaceException | InsufficientMemoryException e) {
             compactions.failed(e, true);
         } catch (Throwable e) {
             failStop.fail(e);

@@ -111,7 +111,7 @@ final class StoreLifecycle {
 
     private void runCheckpoint() {
         try {
-            parts.checkpointer().run();
+            parts.background().checkpoint();
         } catch (NoSpaceException | InsufficientMemoryException e) {
             throw e;
         } catch (RuntimeException | Error e) {

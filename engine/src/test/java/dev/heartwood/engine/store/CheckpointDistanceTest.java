@@ -1,0 +1,65 @@
+package dev.heartwood.engine.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.FileStorage;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How many memtables lie between two checkpoints. */
+class CheckpointDistanceTest {
+    private static final int DISTANCE = 8;
+
+    @TempDir
+    private Path directory;
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private int written;
+
+    /** Writes until so many more memtables are packed. */
+    private void pack(KeyValueStore store, int memtables) {
+        long until = store.stats().memtablesSealed() + memtables;
+        while (store.stats().memtablesSealed() < until) {
+            store.put(ByteBuffer.allocate(8).putLong(written++ * 0x9E3779B97F4A7C15L).array(), new byte[1000]);
+            while (!tasks.isEmpty()) {
+                tasks.poll().run();
+            }
+        }
+    }
+
+    /** The background went on counting from its own last one, and made another soon after. */
+    @Test
+    void countsFromACheckpointThatSomebodyAskedFor() {
+        StoreOptions options = StoreOptions.builder()
+                .memtable(ByteSize.kib(256))
+                .checkpointDistance(DISTANCE)
+                .policy(CompactionPolicyKind.SIZE_TIERED)
+                .build();
+        try (EngineEnvironment environment = EngineEnvironment.open(
+                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
+                        path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+                        new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1));
+                KeyValueStore store = environment.open(directory, options)) {
+            pack(store, DISTANCE / 2);
+            store.checkpoint();
+            assertEquals(1, store.stats().checkpoints());
+            pack(store, DISTANCE - 1);
+            assertEquals(1, store.stats().checkpoints());
+            pack(store, 1);
+            assertEquals(2, store.stats().checkpoints());
+        }
+    }
+}
