@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -7,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -134,6 +136,48 @@ class MergeAdmissionTest {
             assertTrue(isSecond || admission.admitMerge(SMALL, small) > 0, "one alone, after " + ended);
         }
         assertTrue(admission.admitMerge(SMALL, small) > 0, "beside another");
+    }
+
+    @Test
+    void whoeverIsRefusedIsToldOnceInTheEnd() {
+        for (int seed = 0; seed < 200; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            int[] refused = new int[5];
+            int[] packings = new int[1];
+            List<Runnable> trees = new ArrayList<>();
+            for (int i = 0; i < refused.length; i++) {
+                int tree = i;
+                trees.add(() -> refused[tree]--);
+            }
+            List<Long> merges = new ArrayList<>();
+            for (int step = 0; step < 300; step++) {
+                int action = random.nextInt(10);
+                if (action < 6) {
+                    int tree = random.nextInt(trees.size());
+                    MergeMemory memory = List.of(SMALL, LARGE, HUGE).get(random.nextInt(3));
+                    int pages = admission.admitMerge(memory, trees.get(tree));
+                    if (pages == 0) {
+                        refused[tree]++;
+                    } else {
+                        merges.add(memory.bytes(pages));
+                    }
+                } else if (action < 8 && !merges.isEmpty()) {
+                    admission.releaseMerge(merges.remove(random.nextInt(merges.size())));
+                } else if (action == 8 && admission.admitPacking(random.nextInt(4) == 0, () -> packings[0]++)) {
+                    packings[0]++;
+                } else if (action == 9 && packings[0] > 0) {
+                    packings[0]--;
+                    admission.releasePacking();
+                }
+            }
+            merges.forEach(admission::releaseMerge);
+            while (packings[0] > 0) {
+                packings[0]--;
+                admission.releasePacking();
+            }
+            assertEquals(0, admission.packingsWaiting(), "seed " + seed);
+            assertArrayEquals(new int[refused.length], refused, "refused and not told, with seed " + seed);
+        }
     }
 
     @Test
