@@ -65,40 +65,43 @@ final class Balancer {
     }
 
     private TrunkNode flush(TrunkNode node, Span span, Urge urge) {
-        List<Pivot> pivots = new ArrayList<>(node.pivotCount());
-        boolean changed = false;
-        boolean isReshaped = false;
         CompactionPolicy policy = policies.of(node);
         BitSet flushes =
                 urge == Urge.NEEDED ? NodeMemo.flushesNeeded(node, policy, span) : policy.flushes(node, span, urge);
+        List<Pivot> pivots = new ArrayList<>(node.pivotCount());
+        boolean changed = false;
         for (int p = 0; p < node.pivotCount(); p++) {
             Pivot pivot = node.pivot(p);
-            Span pivotSpan = node.pivotSpan(p, span);
-            boolean flush = flushes.get(p);
-            TrunkNode child = pivot.child();
-            if (flush) {
-                List<Bundle> moved = activeBundles(node, p, pivotSpan);
-                child = moved.isEmpty() ? child : append(child, moved);
-                events.flushed();
-            }
-            if (!flush && urge == Urge.NEEDED && !child.isFloating()) {
+            if (urge == Urge.NEEDED && !flushes.get(p) && !pivot.child().isFloating()) {
                 pivots.add(pivot);
-                continue;
+            } else {
+                changed |= balanceChild(node, p, span, flushes.get(p), urge, pivots);
             }
-            int firstActive = flush ? node.runCount() : pivot.firstActive();
-            List<TrunkNode> replacements = balance(child, pivotSpan, urge);
-            for (int i = 0; i < replacements.size(); i++) {
-                TrunkNode replacement = replacements.get(i);
-                byte[] key = i == 0 ? pivot.key() : replacement.pivot(0).key();
-                pivots.add(new Pivot(key, replacement, firstActive));
-            }
-            isReshaped |= flush || replacements.size() > 1;
-            changed |= replacements.getFirst() != pivot.child();
         }
-        if (isReshaped) {
+        if (!flushes.isEmpty() || pivots.size() > node.pivotCount()) {
             return node.with(pivots, node.bundles());
         }
         return changed ? node.withChildren(pivots) : node;
+    }
+
+    /** Adds to {@code pivots} what a child becomes, with what the node holds for it if that is flushed. Returns whether it changed. */
+    private boolean balanceChild(TrunkNode node, int p, Span span, boolean flush, Urge urge, List<Pivot> pivots) {
+        Pivot pivot = node.pivot(p);
+        Span pivotSpan = node.pivotSpan(p, span);
+        TrunkNode child = pivot.child();
+        if (flush) {
+            List<Bundle> moved = activeBundles(node, p, pivotSpan);
+            child = moved.isEmpty() ? child : append(child, moved);
+            events.flushed();
+        }
+        int firstActive = flush ? node.runCount() : pivot.firstActive();
+        List<TrunkNode> replacements = balance(child, pivotSpan, urge);
+        for (int i = 0; i < replacements.size(); i++) {
+            TrunkNode replacement = replacements.get(i);
+            byte[] key = i == 0 ? pivot.key() : replacement.pivot(0).key();
+            pivots.add(new Pivot(key, replacement, firstActive));
+        }
+        return replacements.getFirst() != pivot.child();
     }
 
     /** What a node holds for a pivot, as bundles for the child. */
@@ -186,7 +189,12 @@ final class Balancer {
         if (bytes <= shape.leafBytesMax()) {
             return List.of(leaf);
         }
-        int parts = shape.leafParts(bytes, span.from() == null && span.to() == null);
+        boolean isWhole = span.from() == null && span.to() == null;
+        long bytesMax = shape.leafBytesMax(NodeMeasure.entryBytes(leaf), isWhole);
+        if (bytes <= bytesMax) {
+            return List.of(leaf);
+        }
+        int parts = shape.leafParts(bytes, bytesMax, isWhole);
         List<byte[]> keys = SplitKeys.choose(leaf, span, parts);
         if (keys.isEmpty() || !splitSpace.take(span, bytes, keys.size() + 1)) {
             return List.of(leaf);

@@ -13,6 +13,7 @@ import dev.heartwood.engine.page.PageLayout;
  *
  * @param movingBytes bytes of entries that nodes use of runs and groups that do not lie in one leaf alone: still to be copied
  * @param leafBytes bytes of the entries of the largest leaf
+ * @param leafEntryBytes those of one of them on average
  * @param nextLeafBytes and of the one that is the largest without it
  * @param leaves leaves, each of which may split
  * @param hasGroups whether there are large values, or long keys, in groups
@@ -20,7 +21,14 @@ import dev.heartwood.engine.page.PageLayout;
  * @param bytes bytes of all entries
  */
 record MergeSpace(
-        long movingBytes, long leafBytes, long nextLeafBytes, int leaves, boolean hasGroups, long imageBytes, long bytes) {
+        long movingBytes,
+        long leafBytes,
+        double leafEntryBytes,
+        long nextLeafBytes,
+        int leaves,
+        boolean hasGroups,
+        long imageBytes,
+        long bytes) {
     /** The last extents of a branch and of a maplet. */
     private static final int EXTENTS_BEGUN = 2;
 
@@ -29,27 +37,43 @@ record MergeSpace(
 
     static MergeSpace of(TrunkNode root) {
         RunUsage usage = RunUsage.withGroups(root);
-        long[] largest = new long[2];
-        findLargestLeaves(root, Span.ALL, largest);
+        LargestLeaves largest = new LargestLeaves();
+        largest.find(root, Span.ALL);
         return new MergeSpace(
                 usage.movingBytes(),
-                largest[0],
-                largest[1],
+                largest.bytes,
+                largest.leaf == null ? 0 : NodeMeasure.entryBytes(largest.leaf),
+                largest.nextBytes,
                 leaves(root),
                 usage.hasGroups(),
                 usage.imageBytes(),
                 usage.bytes());
     }
 
-    private static void findLargestLeaves(TrunkNode node, Span span, long[] largest) {
-        if (node.isLeaf()) {
-            long bytes = NodeMeasure.bytes(node, span);
-            largest[1] = Math.max(largest[1], Math.min(bytes, largest[0]));
-            largest[0] = Math.max(largest[0], bytes);
-            return;
+    /** The two largest leaves of a tree. */
+    private static final class LargestLeaves {
+        private TrunkNode leaf;
+        private long bytes;
+        private long nextBytes;
+
+        private void find(TrunkNode node, Span span) {
+            if (node.isLeaf()) {
+                take(node, NodeMeasure.bytes(node, span));
+                return;
+            }
+            for (int p = 0; p < node.pivotCount(); p++) {
+                find(node.pivot(p).child(), node.pivotSpan(p, span));
+            }
         }
-        for (int p = 0; p < node.pivotCount(); p++) {
-            findLargestLeaves(node.pivot(p).child(), node.pivotSpan(p, span), largest);
+
+        private void take(TrunkNode node, long nodeBytes) {
+            if (nodeBytes <= bytes) {
+                nextBytes = Math.max(nextBytes, nodeBytes);
+                return;
+            }
+            nextBytes = bytes;
+            bytes = nodeBytes;
+            leaf = node;
         }
     }
 
@@ -64,7 +88,8 @@ record MergeSpace(
     /** The same after a leaf has come to so many bytes, by what nodes above held for it. */
     MergeSpace grown(long bytes) {
         long next = Math.max(nextLeafBytes, Math.min(leafBytes, bytes));
-        return new MergeSpace(movingBytes, Math.max(leafBytes, bytes), next, leaves, hasGroups, imageBytes, this.bytes);
+        long largest = Math.max(leafBytes, bytes);
+        return new MergeSpace(movingBytes, largest, leafEntryBytes, next, leaves, hasGroups, imageBytes, this.bytes);
     }
 
     /**
@@ -76,7 +101,14 @@ record MergeSpace(
     MergeSpace split(long ownBytes, long bytes, int parts) {
         long others = ownBytes == leafBytes ? nextLeafBytes : leafBytes;
         return new MergeSpace(
-                movingBytes + ownBytes, Math.max(others, bytes / parts), others, leaves + parts - 1, hasGroups, imageBytes, this.bytes);
+                movingBytes + ownBytes,
+                Math.max(others, bytes / parts),
+                leafEntryBytes,
+                others,
+                leaves + parts - 1,
+                hasGroups,
+                imageBytes,
+                this.bytes);
     }
 
     /** All of it in extents, with what pages and maplets add to entries, and what is begun anew where leaves split. */

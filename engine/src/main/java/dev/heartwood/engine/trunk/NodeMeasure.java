@@ -62,6 +62,19 @@ final class NodeMeasure {
         return entries == 0 ? 0 : tombstones / entries;
     }
 
+    /** The bytes of an entry of a node's runs on average. */
+    static double entryBytes(TrunkNode node) {
+        long bytes = 0;
+        long entries = 0;
+        for (Bundle bundle : node.bundles()) {
+            for (Run run : bundle.runs()) {
+                bytes += run == null ? 0 : run.sample().bytes();
+                entries += run == null ? 0 : run.branch().entries();
+            }
+        }
+        return entries == 0 ? 0 : (double) bytes / entries;
+    }
+
     /**
      * Entries of a leaf's runs that entries of other runs supersede, for each one that none does; the filters tell, of runs that
      * share one.

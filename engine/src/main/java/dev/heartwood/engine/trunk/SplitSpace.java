@@ -67,11 +67,13 @@ final class SplitSpace {
     /** The extents that growth has to leave for merges in a tree, and for a split that is due, if that may be waited for. Thread-safe. */
     long mergeExtents(TrunkNode tree) {
         MergeSpace now = MergeSpace.of(tree);
-        if (now.leafBytes() <= shape.leafBytesMax()) {
+        long bytesMax = shape.leafBytesMax(now.leafEntryBytes(), now.leaves() == 1);
+        if (now.leafBytes() <= bytesMax) {
             awaited = 0;
             return now.extents();
         }
-        MergeSpace after = now.split(now.leafBytes(), now.leafBytes(), shape.leafParts(now.leafBytes(), now.leaves() == 1));
+        int parts = shape.leafParts(now.leafBytes(), bytesMax, now.leaves() == 1);
+        MergeSpace after = now.split(now.leafBytes(), now.leafBytes(), parts);
         long all = now.extentsAtRest() + after.extents();
         boolean isAwaited = after.extents() > now.extents() && all <= tooMany - (tooMany >>> FEWER_SHIFT) && extents.mayHave(all);
         awaited = isAwaited ? all : 0;

@@ -7,11 +7,12 @@ package dev.heartwood.engine.trunk;
  * @param runsMax the most runs a node keeps for one child before they move on or are merged
  * @param memtableBytes the size of a full memtable
  * @param flushBytes what a node keeps for one child before it moves on, in bytes
- * @param leafBytesMax the size at which a leaf splits
+ * @param leafBytesMax the size at which a leaf splits, unless it has few entries
  * @param spread where keys lie
  * @param reachMax bytes of all runs that a leaf refers to, for each that lies in the leaf, that are left alone: as many keys its
  *     filters name for each of its own. With 2^n, n splits into halves by reference are followed by a rewrite
  * @param leavesAhead the most leaves that the first one becomes ahead of its data, where keys are spread evenly
+ * @param leafEntries as many entries a leaf may have beyond {@code leafBytesMax}, up to eight times those bytes
  */
 public record TreeShape(
         int fanoutMax,
@@ -21,11 +22,21 @@ public record TreeShape(
         long leafBytesMax,
         KeySpread spread,
         long reachMax,
-        int leavesAhead) {
+        int leavesAhead,
+        long leafEntries) {
     private static final long REACH_MAX_EVEN = 8;
 
     /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
     private static final long PART_BYTES_MIN = 64 << 10;
+
+    private static final int LEAVES_AHEAD_OF_FANOUT = 8;
+    private static final int LEAF_GROWTH_MAX = 8;
+
+    /**
+     * Of a leaf with one entry for so many bytes of a memtable a merge has the fingerprints within its share of memory, which is 19 of
+     * them at the least, also once as much as half of it has come to it.
+     */
+    private static final int MEMTABLE_BYTES_PER_LEAF_ENTRY = 32;
 
     /** A leaf begins two extents: those of leaves ahead of their data take a sixteenth of a file that has a limit. */
     private static final long FILE_BYTES_PER_LEAF_AHEAD = 4 << 20;
@@ -42,7 +53,7 @@ public record TreeShape(
 
     /** A shape for keys of which nothing is known. */
     TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
-        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE, 0);
+        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE, 0, 0);
     }
 
     /**
@@ -55,8 +66,8 @@ public record TreeShape(
 
     /**
      * The shape for memtables of hashed keys. Every memtable reaches all leaves: many children (32 times the fanout) keep the trunk at
-     * one level below the root, and leaves of one memtable keep what is merged for one at once, with its fingerprints, within the
-     * memory for merges.
+     * one level below the root, and leaves of few entries, of one memtable if these are small and up to eight if not, keep the fingerprints
+     * of what is merged for one at once within the memory for merges.
      */
     public static TreeShape ofHashed(int fanout, long memtableBytes) {
         return new TreeShape(
@@ -67,13 +78,14 @@ public record TreeShape(
                 memtableBytes,
                 KeySpread.EVEN,
                 REACH_MAX_EVEN,
-                32 * fanout / 2);
+                LEAVES_AHEAD_OF_FANOUT * fanout,
+                memtableBytes / MEMTABLE_BYTES_PER_LEAF_ENTRY);
     }
 
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
         return new TreeShape(
-                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax, leavesAhead);
+                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax, leavesAhead, leafEntries);
     }
 
     /**
@@ -86,7 +98,19 @@ public record TreeShape(
         long most = isLimited && spread == KeySpread.EVEN ? Math.max(leafBytesMax, LEAF_BYTES_LEAST) : leafBytesMax;
         long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
         int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
-        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax, leaves);
+        long entries = isLimited ? 0 : leafEntries;
+        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax, leaves, entries);
+    }
+
+    /**
+     * The size at which a leaf splits whose entries are of so many bytes on average. The first leaf splits early, so that few runs ever
+     * belong to several leaves, whose filters then name the keys of all.
+     *
+     * @param isWhole whether the leaf is the whole tree
+     */
+    long leafBytesMax(double entryBytes, boolean isWhole) {
+        long most = isWhole ? 0 : (long) Math.min(LEAF_GROWTH_MAX * leafBytesMax, leafEntries * entryBytes);
+        return Math.max(leafBytesMax, most);
     }
 
     /** Leaves smaller than this are merged with a neighbour. */
@@ -95,14 +119,14 @@ public record TreeShape(
     }
 
     /**
-     * How many leaves a leaf of so many bytes becomes. The first leaf of evenly spread keys becomes as many as half of a node can
-     * have, fewer in a file with a limit, because each of them will fill: so that few runs ever belong to several leaves, whose filters
-     * then name the keys of all.
+     * How many leaves a leaf of so many bytes becomes. The first leaf of evenly spread keys becomes as many as a quarter of a node can
+     * have, fewer in a file with a limit, because each of them will fill.
      *
+     * @param bytesMax the size at which it splits
      * @param isWhole whether the leaf is the whole tree
      */
-    int leafParts(long bytes, boolean isWhole) {
-        long parts = (2 * bytes + leafBytesMax - 1) / leafBytesMax;
+    int leafParts(long bytes, long bytesMax, boolean isWhole) {
+        long parts = (2 * bytes + bytesMax - 1) / bytesMax;
         if (isWhole && spread == KeySpread.EVEN) {
             parts = Math.max(parts, Math.min(leavesAhead, bytes / PART_BYTES_MIN));
         }

@@ -29,17 +29,22 @@ class EvenSpreadTest {
                 (long) (leafMemtables * MEMTABLE_BYTES),
                 KeySpread.EVEN,
                 reachMax,
-                fanoutMax / 2);
+                fanoutMax / 2,
+                0);
     }
 
     /** Loads memtables of random keys; returns their bytes. */
     private static long load(TrunkFixture tree, int memtables) {
+        return load(tree, memtables, VALUE_BYTES);
+    }
+
+    private static long load(TrunkFixture tree, int memtables, int valueBytes) {
         SplittableRandom random = new SplittableRandom(7);
         long packed = 0;
         for (int i = 0; i < memtables; i++) {
-            for (int bytes = 0; bytes < MEMTABLE_BYTES; bytes += KEY_BYTES + VALUE_BYTES) {
-                tree.put(String.format("%016x", random.nextLong()), "v".repeat(VALUE_BYTES));
-                packed += KEY_BYTES + VALUE_BYTES;
+            for (int bytes = 0; bytes < MEMTABLE_BYTES; bytes += KEY_BYTES + valueBytes) {
+                tree.put(String.format("%016x", random.nextLong()), "v".repeat(valueBytes));
+                packed += KEY_BYTES + valueBytes;
             }
             tree.pack();
             tree.settle(Urge.NEEDED);
@@ -93,6 +98,46 @@ class EvenSpreadTest {
             assertTrue(leaves >= 2 * MEMTABLE_BYTES / (64 << 10) - 4 && leaves <= 64, leaves + " leaves");
             tree.releaseAll();
         }
+    }
+
+    private static long largestLeaf(TrunkFixture tree) {
+        return MergeSpace.of(tree.trunk.version().root()).leafBytes();
+    }
+
+    @Test
+    void aLeafOfFewEntriesSplitsLater() {
+        TreeShape shape = TreeShape.ofHashed(1, MEMTABLE_BYTES);
+        int entryBytes = 128;
+        assertEquals(4 * MEMTABLE_BYTES, shape.leafBytesMax(entryBytes, false));
+        try (TrunkFixture tree = new TrunkFixture(shape, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, MEMTABLES, entryBytes - KEY_BYTES);
+            long largest = largestLeaf(tree);
+            assertTrue(largest > 3 * MEMTABLE_BYTES / 2 && largest < 5 * MEMTABLE_BYTES, largest + " bytes");
+            tree.releaseAll();
+        }
+    }
+
+    @Test
+    void aLeafOfManyEntriesSplitsAtAMemtable() {
+        TreeShape shape = TreeShape.ofHashed(1, MEMTABLE_BYTES);
+        assertEquals(MEMTABLE_BYTES, shape.leafBytesMax(16, false));
+        try (TrunkFixture tree = new TrunkFixture(shape, TrunkPolicies.SIZE_TIERED, null)) {
+            load(tree, MEMTABLES, 2);
+            long largest = largestLeaf(tree);
+            assertTrue(largest <= MEMTABLE_BYTES, largest + " bytes");
+            tree.releaseAll();
+        }
+    }
+
+    @Test
+    void theFirstLeafAndThoseOfAFileWithALimitSplitEarly() {
+        TreeShape shape = TreeShape.ofHashed(8, MEMTABLE_BYTES);
+        assertEquals(MEMTABLE_BYTES, shape.leafBytesMax(1000, true));
+        assertEquals(8 * MEMTABLE_BYTES, shape.leafBytesMax(1000, false));
+        TreeShape limited = shape.within(1L << 30);
+        assertEquals(limited.leafBytesMax(), limited.leafBytesMax(1000, false));
+        TreeShape sorted = TreeShape.of(8, MEMTABLE_BYTES);
+        assertEquals(sorted.leafBytesMax(), sorted.leafBytesMax(1000, false));
     }
 
     @Test

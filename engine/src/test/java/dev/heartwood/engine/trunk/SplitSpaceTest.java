@@ -91,7 +91,7 @@ class SplitSpaceTest {
     void growthLeavesSpaceForASplitUntilItIsGivenUp() {
         fill();
         MergeSpace now = MergeSpace.of(tree.trunk.version().root());
-        long withSplit = now.split(now.leafBytes(), now.leafBytes(), SHAPE.leafParts(now.leafBytes(), false)).extents();
+        long withSplit = now.split(now.leafBytes(), now.leafBytes(), SHAPE.leafParts(now.leafBytes(), SHAPE.leafBytesMax(), false)).extents();
         assertTrue(withSplit > now.extents());
         assertEquals(withSplit, tree.trunk.mergeExtents());
         assertTrue(tree.trunk.giveUpSplits());
@@ -128,7 +128,7 @@ class SplitSpaceTest {
     void noSpaceIsLeftForASplitThatCannotBe() {
         fill();
         MergeSpace now = MergeSpace.of(tree.trunk.version().root());
-        long withSplit = now.split(now.leafBytes(), now.leafBytes(), SHAPE.leafParts(now.leafBytes(), false)).extents();
+        long withSplit = now.split(now.leafBytes(), now.leafBytes(), SHAPE.leafParts(now.leafBytes(), SHAPE.leafBytesMax(), false)).extents();
         assertEquals(now.extents(), ofFile(now.extentsAtRest() + withSplit).mergeExtents(tree.trunk.version().root()));
         assertEquals(withSplit, ofFile(2 * (now.extentsAtRest() + withSplit)).mergeExtents(tree.trunk.version().root()));
     }
