@@ -100,9 +100,9 @@ public final class MapletBuilder {
     }
 
     /**
-     * The new values, as a bitmap, whose fingerprints in existing maplets are too short for a maplet of this size. The caller
-     * should drop them from those maplets and add fresh fingerprints of their keys instead. A maplet built regardless is correct
-     * but has too many false positives.
+     * The new values, as a bitmap, whose fingerprints in existing maplets are too short for a maplet of this size: by more than a bit,
+     * which gives twice as many false positives. The caller should drop them from those maplets and add fresh fingerprints of their keys
+     * instead. A maplet built regardless is correct but has too many false positives.
      */
     public long needsRefresh() {
         long entries = entriesMax();
@@ -117,7 +117,7 @@ public final class MapletBuilder {
 
     /** Whether the fingerprints of a maplet are too short for one of {@code entries}, as {@link #needsRefresh()} says of values. */
     public static boolean needsRefresh(Maplet maplet, long entries) {
-        return maplet.fingerprintBits() < MapletPlan.fingerprintBitsNeeded(entries);
+        return maplet.fingerprintBits() < MapletPlan.fingerprintBitsKept(entries);
     }
 
     /**

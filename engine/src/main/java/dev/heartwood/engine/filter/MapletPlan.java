@@ -44,6 +44,11 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
                 FilterLayout.FINGERPRINT_BITS_MAX);
     }
 
+    /** Those that will do for entries that are taken over: twice the false positives are cheaper than to read the keys again. */
+    static int fingerprintBitsKept(long entries) {
+        return Math.max(fingerprintBitsNeeded(entries) - 1, FilterLayout.FINGERPRINT_BITS_MIN);
+    }
+
     /** A plan for entries that have fingerprints of their own. */
     MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int fingerprintBitsMax) {
         this(entries, valueBits, fingerprintBitsMin, fingerprintBitsMax, 1);

@@ -23,8 +23,8 @@
  *
  * <ol>
  *   <li>A fingerprint is the first bits of a key's hash; what was recorded is found, always. A maplet errs only by naming a value
- *       too many, for a share of entries / 2^fingerprintBits of the keys that are not in it: below 0.8 % unless it was built from
- *       fingerprints that {@code needsRefresh} called too short, or from hashes made to collide.
+ *       too many, for a share of entries / 2^fingerprintBits of the keys that are not in it: below 0.8 %, or 1.6 % with entries of other maplets, unless
+ *       it was built from fingerprints that {@code needsRefresh} called too short, or from hashes made to collide.
  *   <li>Fingerprints keep to an order that every maplet shares, and a shorter one is the beginning of a longer one; so maplets
  *       of different sizes merge without the keys.
  *   <li>A page covers a fixed range of fingerprints and is complete in itself: a lookup reads one page.

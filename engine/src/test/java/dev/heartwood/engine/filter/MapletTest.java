@@ -158,6 +158,14 @@ class MapletTest {
     }
 
     @Test
+    void oneBitTooShortIsLongEnough() {
+        Maplet maplet = fixture.build(new long[][] {{0, 30_000}});
+        long entriesMax = 1L << maplet.fingerprintBits() - MapletPlan.FALSE_POSITIVE_SHIFT;
+        assertFalse(MapletBuilder.needsRefresh(maplet, 2 * entriesMax));
+        assertTrue(MapletBuilder.needsRefresh(maplet, 2 * entriesMax + 1));
+    }
+
+    @Test
     void growthExpectedSparesTheRefresh() {
         try (FingerprintBuffer few = fixture.fingerprintsOf(0, 70_000);
                 FingerprintBuffer many = fixture.fingerprintsOf(0, 500_000)) {
