@@ -163,9 +163,6 @@ public final class HtmlReport {
 
     private String section(String phase) {
         List<PhaseResult> results = comparison.of(phase);
-        List<PhaseResult> writers = results.stream()
-                .filter(r -> r.storage().writeAmplification() > 0)
-                .toList();
         StringBuilder html =
                 new StringBuilder("<section><h2>").append(escape(phase)).append("</h2><div class=\"charts\">");
         html.append(figure("operations per second", bars(results, PhaseResult::operationsPerSecond, Numbers::count)));
@@ -182,8 +179,8 @@ public final class HtmlReport {
                                 .toList(),
                         Numbers::roundLatency)));
         html.append(figure("operations per second over time", curves(results)));
-        if (!writers.isEmpty()) {
-            List<PhaseResult> settled = writers.stream()
+        if (results.getFirst().kind().mix().writes()) {
+            List<PhaseResult> settled = results.stream()
                     .map(r -> comparison.settlingAfter(r).orElse(r))
                     .toList();
             html.append(figure(

@@ -61,10 +61,44 @@ class ReportTest {
     void whatIsPaidForReadsWritesMemoryAndSpaceStandsSideBySide() {
         List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(results)).charts();
         String write = charts.getFirst().svg();
-        assertTrue(write.contains("1.20") && write.contains("4.40"), write);
+        assertTrue(write.contains("1.30") && write.contains("4.40"), write);
         List<String> captions = charts.stream().map(Tradeoff.Chart::caption).toList();
         assertEquals(6, captions.size(), captions.toString());
         assertEquals(List.of(), new Tradeoff(new Comparison(results.subList(0, 2))).charts());
+    }
+
+    /** The next phase was shown as the load, or the load as the reads, and an engine had no bar among those of its phase. */
+    @Test
+    void aLoadOfWhichNothingIsWrittenYetIsALoad() {
+        List<PhaseResult> lazy = List.of(
+                result("heartwood", "load", 1_000_000, 1.2),
+                result("heartwood", "load-settle", 0, 1.3),
+                result("mvstore", "load", 250_000, 0),
+                result("mvstore", "load-settle", 0, 1.7),
+                result("heartwood", "A", 444_000, 1.1),
+                result("mvstore", "A", 555_000, 1.1),
+                result("heartwood", "read", 600_000, 0),
+                result("mvstore", "read", 700_000, 0));
+        List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(lazy)).charts();
+        assertBars(charts.get(0), "write cost", "1.30", "1.70");
+        assertBars(charts.get(1), "load", "1.00M", "250k");
+        assertBars(charts.get(3), "reads", "600k", "700k");
+        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), oneRound(lazy)).page();
+        String section = page.substring(page.indexOf("<h2>load</h2>"), page.indexOf("<h2>A</h2>"));
+        assertTrue(section.contains(">1.30</text>") && section.contains(">1.70</text>"), section);
+
+        List<PhaseResult> unlogged = List.of(result("a", "load", 100, 0), result("b", "load", 100, 0), result("a", "read", 300, 0),
+                result("b", "read", 400, 0));
+        charts = new Tradeoff(new Comparison(unlogged)).charts();
+        assertBars(charts.get(1), "load", "100", "100");
+        assertBars(charts.get(3), "reads", "300", "400");
+    }
+
+    private static void assertBars(Tradeoff.Chart chart, String caption, String... values) {
+        assertTrue(chart.caption().startsWith(caption), chart.caption());
+        for (String value : values) {
+            assertTrue(chart.svg().contains(">" + value + "</text>"), chart.svg());
+        }
     }
 
     @Test
