@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.bench.process.PhaseResult;
 import java.io.StringReader;
+import java.util.ArrayList;
 import java.util.List;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
@@ -115,6 +116,21 @@ class ReportTest {
         requireWellFormed(page);
         assertTrue(page.contains("medians of 3 rounds"), page);
         assertTrue(JsonReport.of(rounds).contains("{\"round\": 3, \"engine\": \"a\""));
+    }
+
+    /** The median of the operations was divided by that of the seconds. */
+    @Test
+    void theRateIsTheMedianOfTheRates() {
+        String words = result("a", "scan", 0, 0).toLine();
+        List<List<PhaseResult>> rounds = new ArrayList<>();
+        for (int[] round : new int[][] {{100, 10, 3000}, {200, 5, 4000}, {300, 8, 5600}}) {
+            rounds.add(List.of(PhaseResult.parse(words.replace("operations=0 seconds=1.0", "operations=" + round[0] + " seconds=" + round[1])
+                    .replace("scanned=0", "scanned=" + round[2]))));
+        }
+        PhaseResult median = new Rounds(rounds).medians().getFirst();
+        assertEquals(37.5, median.operationsPerSecond(), "of 10, 40 and 37.5");
+        assertEquals(700, median.scannedRecords() / median.seconds());
+        assertEquals(10, new Rounds(List.of(rounds.get(1), rounds.get(0))).medians().getFirst().operationsPerSecond(), "the lesser");
     }
 
     @Test
