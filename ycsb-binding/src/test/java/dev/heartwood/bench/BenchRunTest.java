@@ -124,6 +124,9 @@ class BenchRunTest {
         try (Stream<Path> left = Files.list(directory.resolve("stores"))) {
             assertTrue(left.noneMatch(file -> file.toString().contains("warmup")), "what a warm-up made is deleted");
         }
+        String stores = directory.resolve("stores").toString();
+        assertEquals(1, bench("--engines", "lmdb", "--phases", "read", "--dir", stores), "facts and memory of 2,000,000 records");
+        assertTrue(errors.toString().contains("was loaded with 5000 records and not with 2000000"), errors.toString());
     }
 
     @Test

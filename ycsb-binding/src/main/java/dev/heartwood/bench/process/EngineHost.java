@@ -76,7 +76,7 @@ final class EngineHost implements AutoCloseable {
      * Runs a phase.
      *
      * @throws ExecutionException when an operation failed
-     * @throws IllegalStateException when the phase needs records and there are none
+     * @throws IllegalStateException when the phase needs records and there are none, or not as many as were to be loaded
      */
     PhaseResult run(Step step, int threads, LongConsumer progress)
             throws InterruptedException, ExecutionException, IOException {
@@ -202,6 +202,8 @@ final class EngineHost implements AutoCloseable {
             throw new IllegalStateException("phase " + phase + " needs records of " + wanted.keyBytes() + " + "
                     + wanted.valueBytes() + " bytes and there are none in " + wanted.directory()
                     + "; run phase load first");
+        } else {
+            data.requireLoadedAsSet();
         }
         engine = kind.open(wanted);
         open = wanted;
