@@ -15,6 +15,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -94,13 +95,21 @@ public final class Main {
         }
     }
 
+    private static RunFacts facts(BenchOptions options) {
+        List<RunFacts.Part> parts = options.contestants().stream()
+                .map(c -> new RunFacts.Part(c.name(), c.settings().records(), c.settings().memoryBytes()))
+                .toList();
+        return RunFacts.of(
+                parts, options.settings(options.engines.getFirst()), options.verification(), options.warmup.value());
+    }
+
     private static int measure(BenchOptions options, PrintStream out, PrintStream err)
             throws IOException, EngineFailure, InterruptedException {
         for (Path file : new Path[] {options.json, options.html}) {
             requireWritable(file);
         }
-        RunFacts facts = RunFacts.of(options.settings(options.engines.getFirst()), options.engines, options.warmup.value());
-        out.println(facts.headline());
+        RunFacts facts = facts(options);
+        facts.lines().forEach(out::println);
         Bench bench = new Bench(
                 options,
                 new Progress(err, System.console() != null && System.console().isTerminal()));

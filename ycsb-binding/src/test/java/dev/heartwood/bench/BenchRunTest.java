@@ -161,6 +161,7 @@ class BenchRunTest {
         assertTrue(page.contains("Reads, writes, memory and space") && page.contains("write cost"), page);
         assertTrue(page.contains("tuning back") && page.contains(".engine-size_tiered-8 {"), page);
         assertTrue(out.toString().contains("tuned back"), out.toString());
+        assertTrue(out.toString().startsWith("size_tiered-1, size_tiered-8, lazy_leveling-1, lazy_leveling-8: 5,000 records"), out.toString());
     }
 
     @Test

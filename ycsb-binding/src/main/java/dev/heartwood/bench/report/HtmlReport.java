@@ -1,11 +1,9 @@
 package dev.heartwood.bench.report;
 
-import dev.heartwood.ByteSize;
 import dev.heartwood.bench.process.PhaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.DoubleFunction;
@@ -31,7 +29,7 @@ public final class HtmlReport {
     /** The page. */
     public String page() {
         StringBuilder body = new StringBuilder();
-        body.append("<h1>Heartwood bench</h1>\n").append(factsTable()).append(legend());
+        body.append("<h1>Heartwood bench</h1>\n").append(facts()).append(legend());
         body.append("<section><h2>Operations per second</h2>\n")
                 .append(overview())
                 .append("</section>\n");
@@ -55,21 +53,10 @@ public final class HtmlReport {
                 """.formatted(PageStyle.of(comparison.engines()), body);
     }
 
-    private String factsTable() {
-        return String.format(
-                Locale.ROOT,
-                "<p class=\"facts\">%,d records of %d + %d bytes (%s) · memory %s · %s<br>%s%s</p>%n",
-                facts.records(),
-                facts.keyBytes(),
-                facts.valueBytes(),
-                Numbers.bytes(facts.rawBytes()),
-                new ByteSize(facts.memoryBytes()),
-                facts.conditions(),
-                escape(facts.machine()),
-                Stream.of(facts.note(), rounds.note())
-                        .flatMap(Optional::stream)
-                        .map(n -> "<br>" + escape(n))
-                        .collect(Collectors.joining()));
+    private String facts() {
+        return Stream.concat(facts.lines().stream(), rounds.note().stream())
+                .map(HtmlReport::escape)
+                .collect(Collectors.joining("<br>", "<p class=\"facts\">", "</p>\n"));
     }
 
     private String legend() {

@@ -3,15 +3,23 @@ package dev.heartwood.bench.report;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Durability;
+import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.process.EngineClient.Verification;
 import dev.heartwood.bench.process.PhaseResult;
 import java.io.StringReader;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.xml.sax.InputSource;
 
 class ReportTest {
+    private static final RunFacts FACTS = new RunFacts(List.of(new RunFacts.Part("a", 1000, 1 << 20)), 24, 100, "none", "m");
+
     private final List<PhaseResult> results = List.of(
             result("heartwood", "load", 1_000_000, 1.2),
             result("heartwood", "load-settle", 0, 1.3),
@@ -31,8 +39,27 @@ class ReportTest {
 
     @Test
     void thePageIsWellFormed() throws Exception {
-        RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", 0, "a <machine>");
+        RunFacts facts = new RunFacts(FACTS.parts(), 24, 100, "none", "a <machine>");
         requireWellFormed(new HtmlReport(facts, oneRound(results)).page());
+    }
+
+    /** Whatever sizes and shares were compared, the facts were those of the default, and told no option. */
+    @Test
+    void theFactsAreThoseOfWhatWasCompared() {
+        RunFacts.Part small = new RunFacts.Part("1m-2pc", 1_000_000, 16 << 20);
+        RunFacts.Part large = new RunFacts.Part("5m-2pc", 5_000_000, 24 << 20);
+        EngineSettings settings = new EngineSettings(
+                Path.of("d"), 2_000_000, 24, 100, 24 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("keyOrder", "HASHED", "fanout", "12"));
+        RunFacts facts = RunFacts.of(List.of(small, large), settings, Verification.ON, 1000);
+        List<String> lines = List.of(
+                "records of 24 + 100 bytes, durability sync, device posix, fanout=12, keyOrder=HASHED, every value checked, "
+                        + "after a warm-up with 1,000 records",
+                "1m-2pc: 1,000,000 records (124 MB), memory 16m, 14 % of that",
+                "5m-2pc: 5,000,000 records (620 MB), memory 24m, 4 % of that");
+        assertEquals(lines, facts.lines().subList(0, 3));
+        String page = new HtmlReport(facts, oneRound(results)).page();
+        assertTrue(page.contains(String.join("<br>", lines)), page);
+        assertEquals("a: 1,000 records of 24 + 100 bytes (124 kB), memory 1m, none", FACTS.lines().getFirst());
     }
 
     private static void requireWellFormed(String page) throws Exception {
@@ -52,7 +79,7 @@ class ReportTest {
         assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.50 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +1\\.00 .* 1\\.0 +1\\.0 +-")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), oneRound(steps)).page();
+        String page = new HtmlReport(FACTS, oneRound(steps)).page();
         requireWellFormed(page);
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
@@ -84,7 +111,7 @@ class ReportTest {
         assertBars(charts.get(0), "write cost", "1.30", "1.70");
         assertBars(charts.get(1), "load", "1.00M", "250k");
         assertBars(charts.get(3), "reads", "600k", "700k");
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), oneRound(lazy)).page();
+        String page = new HtmlReport(FACTS, oneRound(lazy)).page();
         String section = page.substring(page.indexOf("<h2>load</h2>"), page.indexOf("<h2>A</h2>"));
         assertTrue(section.contains(">1.30</text>") && section.contains(">1.70</text>"), section);
 
@@ -112,7 +139,7 @@ class ReportTest {
         assertTrue(text.contains("medians of 3 rounds"), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2 +200 .* 100–300 +2\\.00")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2 +100 .* 100–200 +0\\.50")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), rounds).page();
+        String page = new HtmlReport(FACTS, rounds).page();
         requireWellFormed(page);
         assertTrue(page.contains("medians of 3 rounds"), page);
         assertTrue(JsonReport.of(rounds).contains("{\"round\": 3, \"engine\": \"a\""));
