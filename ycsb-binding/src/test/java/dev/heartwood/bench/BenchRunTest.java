@@ -40,6 +40,10 @@ class BenchRunTest {
             "writeAmplification",
             "diskBytes",
             "rssBytes",
+            "anonymousBytes",
+            "scannedRecords",
+            "missing",
+            "wrong",
             "changes");
 
     @TempDir
@@ -94,6 +98,7 @@ class BenchRunTest {
             assertEquals(settling, (int) result.get("ops") == 0, result.toString());
             assertTrue(((Number) result.get("rssBytes")).longValue() > 0 || settling, result.toString());
             assertTrue(((Number) result.get("diskBytes")).longValue() > 0, result.toString());
+            assertEquals(result.get("phase").equals("E"), ((Number) result.get("scannedRecords")).longValue() > 0, result.toString());
         }
         assertEquals(5_000, results[0].get("ops"));
         String page = Files.readString(html);

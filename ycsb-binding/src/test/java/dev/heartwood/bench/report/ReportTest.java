@@ -160,6 +160,15 @@ class ReportTest {
         assertEquals(10, new Rounds(List.of(rounds.get(1), rounds.get(0))).medians().getFirst().operationsPerSecond(), "the lesser");
     }
 
+    /** Whoever reads the results by program could not tell a run with wrong values from a right one. */
+    @Test
+    void wrongAndMissingValuesAreInTheJson() {
+        String words = result("a", "scan", 1, 0).toLine();
+        String faulty = words.replace("anonymous=9 scanned=0 missing=0 wrong=0", "anonymous=9 scanned=5 missing=6 wrong=7");
+        String json = JsonReport.of(oneRound(List.of(PhaseResult.parse(faulty))));
+        assertTrue(json.contains("\"anonymousBytes\": 9, \"scannedRecords\": 5, \"missing\": 6, \"wrong\": 7,"), json);
+    }
+
     @Test
     void totalsOfACycleAreGivenFromRoundToRound() {
         Rounds rounds = new Rounds(List.of(
