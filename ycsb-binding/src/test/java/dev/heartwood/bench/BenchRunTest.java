@@ -248,6 +248,15 @@ class BenchRunTest {
         assertFalse(errors.toString().contains("\tat "), errors.toString());
     }
 
+    /** The engine's process ended with the stack of its main thread. */
+    @Test
+    void threadsThatAJvmHasNoMemoryForAreRefusedInOneLine() {
+        String stores = directory.resolve("stores").toString();
+        assertEquals(1, bench("--engines", "lmdb", "--records", "1k", "--phases", "load", "--dir", stores, "--threads", "1000"));
+        assertTrue(errors.toString().contains("OutOfMemoryError: Java heap space; HEARTWOOD_JAVA_OPTS"), errors.toString());
+        assertFalse(errors.toString().contains("\tat "), errors.toString());
+    }
+
     /** The driver took the end of its engine for a failure, said so, and that it was shutting down. */
     @Test
     void aBenchmarkThatIsEndedSaysNothingAndLeavesNothing() throws IOException, InterruptedException {
