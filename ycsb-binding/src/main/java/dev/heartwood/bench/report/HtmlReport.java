@@ -13,6 +13,22 @@ import java.util.stream.Stream;
 
 /** The results as one page with charts: an overview, then phase by phase. */
 public final class HtmlReport {
+    private static final List<String> COLUMNS = List.of(
+            "engine",
+            "threads",
+            "ops/s",
+            "p50 µs",
+            "p99",
+            "p99.9",
+            "max",
+            "read",
+            "written",
+            "WA",
+            "settled WA",
+            "disk",
+            "RSS peak",
+            "anonymous");
+
     private final RunFacts facts;
     private final Rounds rounds;
     private final Comparison comparison;
@@ -218,44 +234,28 @@ public final class HtmlReport {
     }
 
     private String table(List<PhaseResult> results) {
-        StringBuilder html = new StringBuilder("<div class=\"scroll\"><table><tr>");
-        for (String column : List.of(
-                "engine",
-                "threads",
-                "ops/s",
-                "p50 µs",
-                "p99",
-                "p99.9",
-                "max",
-                "read",
-                "written",
-                "WA",
-                "settled WA",
-                "disk",
-                "RSS peak",
-                "anonymous")) {
-            html.append("<th>").append(column).append("</th>");
-        }
+        boolean scans = results.stream().anyMatch(r -> r.scannedRecords() > 0);
+        boolean faults = results.stream().anyMatch(r -> r.faults().any());
+        List<String> header = new ArrayList<>(COLUMNS);
+        header.addAll(rounds.count() > 1 ? List.of("rounds") : List.of());
+        header.addAll(scans ? List.of("records/s") : List.of());
+        header.addAll(faults ? List.of("missing", "wrong") : List.of());
         boolean peers = comparison.engines().size() > 1;
         if (peers) {
-            comparison
-                    .engines()
-                    .forEach(e -> html.append("<th>× ").append(escape(e)).append("</th>"));
+            comparison.engines().forEach(e -> header.add("× " + e));
         }
-        html.append("</tr>\n");
+        List<List<String>> rows = new ArrayList<>(List.of(header));
         for (PhaseResult r : results) {
-            html.append("<tr>");
-            cells(r).forEach(cell -> html.append("<td>").append(escape(cell)).append("</td>"));
+            List<String> row = new ArrayList<>(cells(r));
+            row.addAll(rounds.count() > 1 ? List.of(rounds.rates(r)) : List.of());
+            row.addAll(scans ? List.of(Numbers.count(r.scannedRecords() / r.seconds())) : List.of());
+            row.addAll(faults ? List.of(Long.toString(r.faults().missing()), Long.toString(r.faults().wrong())) : List.of());
             if (peers) {
-                comparison
-                        .engines()
-                        .forEach(e -> html.append("<td>")
-                                .append(e.equals(r.engine()) ? "" : Numbers.ratio(comparison.ratio(r, e)))
-                                .append("</td>"));
+                comparison.engines().forEach(e -> row.add(e.equals(r.engine()) ? "" : Numbers.ratio(comparison.ratio(r, e))));
             }
-            html.append("</tr>\n");
+            rows.add(row);
         }
-        return html.append("</table></div>").toString();
+        return plainTable(rows);
     }
 
     private List<String> cells(PhaseResult r) {

@@ -142,6 +142,7 @@ class ReportTest {
         String page = new HtmlReport(FACTS, rounds).page();
         requireWellFormed(page);
         assertTrue(page.contains("medians of 3 rounds"), page);
+        assertTrue(page.contains("<th>rounds</th>") && page.contains("<td>100–300</td>"), page);
         assertTrue(JsonReport.of(rounds).contains("{\"round\": 3, \"engine\": \"a\""));
     }
 
@@ -160,12 +161,17 @@ class ReportTest {
         assertEquals(10, new Rounds(List.of(rounds.get(1), rounds.get(0))).medians().getFirst().operationsPerSecond(), "the lesser");
     }
 
-    /** Whoever reads the results by program could not tell a run with wrong values from a right one. */
+    /** Neither the page nor the results for programs told a run with wrong values from a right one. */
     @Test
-    void wrongAndMissingValuesAreInTheJson() {
+    void wrongAndMissingValuesAreShown() throws Exception {
         String words = result("a", "scan", 1, 0).toLine();
         String faulty = words.replace("anonymous=9 scanned=0 missing=0 wrong=0", "anonymous=9 scanned=5 missing=6 wrong=7");
-        String json = JsonReport.of(oneRound(List.of(PhaseResult.parse(faulty))));
+        Rounds rounds = oneRound(List.of(PhaseResult.parse(faulty)));
+        String page = new HtmlReport(FACTS, rounds).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("<th>records/s</th><th>missing</th><th>wrong</th></tr>"), page);
+        assertTrue(page.contains("<td>5.00</td><td>6</td><td>7</td></tr>"), page);
+        String json = JsonReport.of(rounds);
         assertTrue(json.contains("\"anonymousBytes\": 9, \"scannedRecords\": 5, \"missing\": 6, \"wrong\": 7,"), json);
     }
 
