@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
@@ -84,11 +85,16 @@ public final class Main {
         if (file == null) {
             return;
         }
-        if (!Files.isDirectory(file.toAbsolutePath().getParent())) {
+        Path parent = file.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
             throw new IOException("cannot write " + file + ": there is no such directory");
         }
+        boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
         try {
             Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+            if (isNew) {
+                Files.delete(file); // a run that ends early leaves no empty report
+            }
         } catch (FileSystemException e) {
             String reason = e.getReason() != null ? e.getReason() : "a file cannot be made or opened there";
             throw new IOException("cannot write " + file + ": " + reason, e);

@@ -55,14 +55,19 @@ class BenchRunTest {
     @Test
     void anotherOneInTheSameDirectoryIsRefused() throws IOException {
         Path stores = directory.resolve("stores");
-        String[] arguments = {"--engines", "mvstore", "--records", "1k", "--phases", "load", "--dir", stores.toString()};
+        Path html = directory.resolve("result.html");
+        String[] arguments = {
+            "--engines", "mvstore", "--records", "1k", "--phases", "load", "--dir", stores.toString(), "--html", html.toString()
+        };
         try (ClaimedDirectory other = ClaimedDirectory.of(stores)) {
             assertEquals(1, bench(arguments));
             assertTrue(errors.toString().contains("another heartwood bench uses " + stores), errors.toString());
             assertEquals(List.of(ClaimedDirectory.LOCK), List.of(stores.toFile().list()), "nothing was touched");
+            assertFalse(Files.exists(html));
         }
         assertEquals(0, bench(arguments), errors.toString());
         assertFalse(Files.exists(stores.resolve(ClaimedDirectory.LOCK)));
+        assertTrue(Files.exists(html));
     }
 
     @Test
@@ -219,7 +224,7 @@ class BenchRunTest {
 
     @Test
     void aReportThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured() {
-        for (Path file : new Path[] {directory, Path.of("/proc/report"), directory.resolve("none/report")}) {
+        for (Path file : new Path[] {directory, Path.of("/proc/report"), directory.resolve("none/report"), Path.of("/")}) {
             errors.reset();
             String stores = directory.resolve("stores").toString();
             assertEquals(1, bench("--records", "1k", "--phases", "load", "--dir", stores, "--html", file.toString()));
