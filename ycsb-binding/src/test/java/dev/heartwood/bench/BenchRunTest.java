@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -265,23 +266,7 @@ class BenchRunTest {
     /** The driver took the end of its engine for a failure, said so, and that it was shutting down. */
     @Test
     void aBenchmarkThatIsEndedSaysNothingAndLeavesNothing() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "--engines",
-                        "lmdb",
-                        "--records",
-                        "1k",
-                        "--phases",
-                        "load,idle",
-                        "--seconds",
-                        "600")
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .start();
+        Process process = started("--records", "1k", "--phases", "load,idle", "--seconds", "600");
         try (BufferedReader said = process.inputReader()) {
             String line = said.readLine();
             while (line != null && !line.contains("settled")) {
@@ -297,6 +282,38 @@ class BenchRunTest {
         try (Stream<Path> left = Files.list(directory)) {
             assertEquals(List.of(), left.toList());
         }
+    }
+
+    /** The store of a sequential load, which is nobody's to use again, stayed in a named directory. */
+    @Test
+    void theStoreOfASequentialLoadThatIsEndedDoesNotStay() throws IOException, InterruptedException {
+        Path stores = directory.resolve("stores");
+        Process process = started("--records", "20m", "--phases", "sequential", "--dir", stores.toString());
+        try {
+            while (process.isAlive() && !Files.exists(stores.resolve("lmdb-sequential/data.mdb"))) {
+                Thread.onSpinWait();
+            }
+            process.destroy();
+            assertEquals(128 + 15, process.waitFor());
+        } finally {
+            process.destroyForcibly();
+        }
+        try (Stream<Path> left = Files.list(stores)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    private Process started(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "--engines",
+                "lmdb"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
     }
 
     private int bench(String... arguments) {

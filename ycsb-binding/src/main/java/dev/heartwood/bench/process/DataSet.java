@@ -12,6 +12,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -19,6 +20,12 @@ import java.util.stream.Stream;
  * loaded. That file also says that the benchmark made the store and may delete it.
  */
 public final class DataSet {
+    /** Ends the names of stores that are deleted once what they were made for is over. */
+    static final String SEQUENTIAL_SUFFIX = "-sequential";
+
+    /** As {@link #SEQUENTIAL_SUFFIX}. */
+    static final String WARM_UP_SUFFIX = "-warmup";
+
     private static final String NOTE_SUFFIX = ".properties";
 
     private final Path directory;
@@ -39,14 +46,23 @@ public final class DataSet {
 
     /** Deletes every store in {@code parent} that the benchmark made. */
     public static void deleteAll(Path parent) {
+        delete(parent, store -> true);
+    }
+
+    /** Deletes those that an engine which was ended could not delete itself. */
+    public static void deletePassing(Path parent) {
+        delete(parent, store -> store.endsWith(SEQUENTIAL_SUFFIX) || store.endsWith(WARM_UP_SUFFIX));
+    }
+
+    private static void delete(Path parent, Predicate<String> wanted) {
         if (!Files.isDirectory(parent)) {
             return;
         }
         try (Stream<Path> entries = Files.list(parent)) {
             for (Path entry : entries.toList()) {
                 String name = entry.getFileName().toString();
-                if (name.endsWith(NOTE_SUFFIX) && isNote(entry)) {
-                    String store = name.substring(0, name.length() - NOTE_SUFFIX.length());
+                String store = name.endsWith(NOTE_SUFFIX) ? name.substring(0, name.length() - NOTE_SUFFIX.length()) : "";
+                if (!store.isEmpty() && wanted.test(store) && isNote(entry)) {
                     new DataSet(parent.resolve(store), "", "").delete();
                 }
             }
