@@ -129,6 +129,15 @@ class ReportTest {
         }
     }
 
+    /** The names of settings were cut off. */
+    @Test
+    void aChartHasRoomForLongNames() {
+        assertTrue(Svg.bars(List.of(new Svg.Bar("a", "rocksdb · 2", 1)), Numbers::count).startsWith("<svg viewBox=\"0 0 460 26\" width=\"460\""));
+        Svg.Bar bar = new Svg.Bar("a", "lazy_leveling-256-20m-50pc · 2", 1);
+        String svg = Svg.bars(List.of(bar), Numbers::count);
+        assertTrue(svg.startsWith("<svg viewBox=\"-100 0 560 26\" width=\"560\""), svg);
+    }
+
     @Test
     void ofRoundsEachFigureIsTheMedian() throws Exception {
         Rounds rounds = new Rounds(List.of(
