@@ -103,6 +103,7 @@ public final class HtmlReport {
                 "seconds for all steps",
                 Svg.bars(
                         comparison.engines().stream()
+                                .filter(cycle::isComplete)
                                 .map(e -> new Svg.Bar(e, escape(e), cycle.seconds(e)))
                                 .toList(),
                         Cycle::seconds)));

@@ -60,16 +60,16 @@ public record Rounds(List<List<PhaseResult>> results) {
         return spread(same.stream().map(PhaseResult::operationsPerSecond).toList(), Numbers::count);
     }
 
-    /** The least and the greatest seconds that all steps of an engine took in a round. */
-    String totals(String engine) {
-        return spread(
-                results.stream()
-                        .map(round -> round.stream()
-                                .filter(r -> r.isStep() && r.engine().equals(engine))
-                                .mapToDouble(PhaseResult::seconds)
-                                .sum())
-                        .toList(),
-                Cycle::seconds);
+    /** The least and the greatest seconds that all steps of an engine took in a round in which it came to the last of them. */
+    String totals(String engine, int steps) {
+        List<Double> totals = results.stream()
+                .map(round -> round.stream()
+                        .filter(r -> r.isStep() && r.engine().equals(engine))
+                        .toList())
+                .filter(round -> round.size() == steps)
+                .map(round -> round.stream().mapToDouble(PhaseResult::seconds).sum())
+                .toList();
+        return totals.isEmpty() ? "-" : spread(totals, Cycle::seconds);
     }
 
     private static String spread(List<Double> values, DoubleFunction<String> format) {
