@@ -169,19 +169,21 @@ public final class HtmlReport {
         List<PhaseResult> results = comparison.of(phase);
         StringBuilder html =
                 new StringBuilder("<section><h2>").append(escape(phase)).append("</h2><div class=\"charts\">");
-        html.append(figure("operations per second", bars(results, PhaseResult::operationsPerSecond, Numbers::count)));
-        html.append(figure(
-                "latency: p50, p99, p99.9, worst",
-                Svg.spreads(
-                        results.stream()
-                                .map(r -> new Svg.Spread(r.engine(), label(r), new double[] {
-                                    r.latency().p50Micros(),
-                                    r.latency().p99Micros(),
-                                    r.latency().p999Micros(),
-                                    r.latency().maxMicros()
-                                }))
-                                .toList(),
-                        Numbers::roundLatency)));
+        if (results.stream().anyMatch(r -> r.operations() > 0)) {
+            html.append(figure("operations per second", bars(results, PhaseResult::operationsPerSecond, Numbers::count)));
+            html.append(figure(
+                    "latency: p50, p99, p99.9, worst",
+                    Svg.spreads(
+                            results.stream()
+                                    .map(r -> new Svg.Spread(r.engine(), label(r), new double[] {
+                                        r.latency().p50Micros(),
+                                        r.latency().p99Micros(),
+                                        r.latency().p999Micros(),
+                                        r.latency().maxMicros()
+                                    }))
+                                    .toList(),
+                            Numbers::roundLatency)));
+        }
         html.append(figure("operations per second over time", curves(results)));
         if (results.getFirst().kind().mix().writes()) {
             List<PhaseResult> settled = results.stream()

@@ -75,7 +75,7 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
                     first.records(),
                     shape,
                     Numbers.bytes(rawBytes(first)),
-                    new ByteSize(first.memoryBytes()),
+                    memory(first),
                     conditions));
         } else {
             lines.add(shape + ", " + conditions);
@@ -85,7 +85,7 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
                     part.name(),
                     part.records(),
                     Numbers.bytes(rawBytes(part)),
-                    new ByteSize(part.memoryBytes()),
+                    memory(part),
                     100.0 * part.memoryBytes() / rawBytes(part))));
         }
         lines.add(machine);
@@ -93,6 +93,13 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
             lines.add("lmdb's cache is the operating system's: only a memory cgroup holds it to the memory above");
         }
         return lines;
+    }
+
+    /** As an option gives it; a share of the data, which is no whole number of MiB, as other sizes are printed. */
+    private static String memory(Part part) {
+        return part.memoryBytes() % (1 << 20) == 0
+                ? new ByteSize(part.memoryBytes()).toString()
+                : Numbers.bytes(part.memoryBytes());
     }
 
     private long rawBytes(Part part) {

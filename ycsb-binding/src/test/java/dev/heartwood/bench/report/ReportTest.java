@@ -1,6 +1,7 @@
 package dev.heartwood.bench.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
@@ -47,7 +48,7 @@ class ReportTest {
     @Test
     void theFactsAreThoseOfWhatWasCompared() {
         RunFacts.Part small = new RunFacts.Part("1m-2pc", 1_000_000, 16 << 20);
-        RunFacts.Part large = new RunFacts.Part("5m-2pc", 5_000_000, 24 << 20);
+        RunFacts.Part large = new RunFacts.Part("5m-2pc", 5_000_000, 24_800_000);
         EngineSettings settings = new EngineSettings(
                 Path.of("d"), 2_000_000, 24, 100, 24 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("keyOrder", "HASHED", "fanout", "12"));
         RunFacts facts = RunFacts.of(List.of(small, large), settings, Verification.ON, 1000);
@@ -55,7 +56,7 @@ class ReportTest {
                 "records of 24 + 100 bytes, durability sync, device posix, fanout=12, keyOrder=HASHED, every value checked, "
                         + "after a warm-up with 1,000 records",
                 "1m-2pc: 1,000,000 records (124 MB), memory 16m, 14 % of that",
-                "5m-2pc: 5,000,000 records (620 MB), memory 24m, 4 % of that");
+                "5m-2pc: 5,000,000 records (620 MB), memory 24.8 MB, 4 % of that");
         assertEquals(lines, facts.lines().subList(0, 3));
         String page = new HtmlReport(facts, oneRound(results)).page();
         assertTrue(page.contains(String.join("<br>", lines)), page);
@@ -81,6 +82,7 @@ class ReportTest {
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
         String page = new HtmlReport(FACTS, oneRound(steps)).page();
         requireWellFormed(page);
+        assertFalse(page.substring(page.indexOf("<h2>2-idle</h2>"), page.indexOf("<h2>3-load</h2>")).contains("latency"), "of nothing");
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
     }
