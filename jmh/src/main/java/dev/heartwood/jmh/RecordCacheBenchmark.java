@@ -40,6 +40,8 @@ public class RecordCacheBenchmark {
     private MemoryPool pool;
     private long keys;
     private long value;
+    private long newKey;
+    private long newNumber;
     private int probe;
 
     /** Takes in the first half of the keys; the others are absent. */
@@ -51,6 +53,7 @@ public class RecordCacheBenchmark {
         pool = MemoryPool.open(2 * SCRATCH_BYTES);
         keys = pool.allocate(SCRATCH_BYTES);
         value = pool.allocate(MemoryPool.BLOCK_BYTES_MIN);
+        newKey = pool.allocate(MemoryPool.BLOCK_BYTES_MIN);
         for (int i = 0; i < 2 * RECORDS; i++) {
             byte[] key = "user%020d".formatted(i * 0x9E3779B97F4A7C15L >>> 1)
                     .getBytes(java.nio.charset.StandardCharsets.US_ASCII);
@@ -58,7 +61,7 @@ public class RecordCacheBenchmark {
             mapKeys[i] = ByteBuffer.wrap(key);
             if (i < RECORDS) {
                 map.put(mapKeys[i], new byte[VALUE_BYTES]);
-                offer(i, true);
+                offer(key(i), true);
             }
         }
     }
@@ -84,8 +87,13 @@ public class RecordCacheBenchmark {
         return records.find(KeyHasher.hash(key, KEY_BYTES), key, KEY_BYTES, found);
     }
 
-    private void offer(int number, boolean isFromDevice) {
-        long key = key(number);
+    /** A key that was never offered before, so that it is not hot, however long this runs. */
+    private long nextNewKey() {
+        Memory.putLong(newKey, ++newNumber * 0x9E3779B97F4A7C15L);
+        return newKey;
+    }
+
+    private void offer(long key, boolean isFromDevice) {
         found.set(Entries.PUT, 0, value, VALUE_BYTES);
         found.isFromDevice = isFromDevice;
         records.offer(records.ticket(), KeyHasher.hash(key, KEY_BYTES), key, KEY_BYTES, found);
@@ -111,17 +119,21 @@ public class RecordCacheBenchmark {
         return map.get(mapKeys[RECORDS + next()]);
     }
 
-    /** What a read from the device adds: the ring goes round, dropping what was not used. */
+    /** What two reads of a new key add: it is remembered, then taken in, for which the ring goes round, dropping what was not used. */
     @Benchmark
     public void takeIn() {
         int slot = epochs.enter();
-        offer(RECORDS + next(), true);
+        long key = nextNewKey();
+        offer(key, true);
+        offer(key, true);
         epochs.exit(slot);
     }
 
     /** What a read from the page cache adds for a key that is not hot. */
     @Benchmark
     public void remember() {
-        offer(RECORDS + next(), false);
+        int slot = epochs.enter();
+        offer(nextNewKey(), false);
+        epochs.exit(slot);
     }
 }

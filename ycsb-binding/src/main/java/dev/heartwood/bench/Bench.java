@@ -221,6 +221,8 @@ final class Bench {
         try (claim) {
             if (delete) {
                 DataSet.deleteAll(options.directory());
+            } else {
+                DataSet.deletePassing(options.directory());
             }
         } catch (IOException | UncheckedIOException e) {
             progress.print("could not delete what is in " + options.directory() + ": " + e.getMessage());

@@ -160,8 +160,8 @@ final class BenchOptions {
     @Option(
             names = "--dir",
             paramLabel = "DIR",
-            description = "Where the stores go, and stay: a later run without load uses them again. Default: "
-                    + "heartwood-bench in the working directory, deleted at the end")
+            description = "Where the stores go, and stay: a later run without load, with the same --records, uses them again. "
+                    + "Default: heartwood-bench in the working directory, deleted at the end")
     Path directory;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON")

@@ -13,8 +13,10 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -83,15 +85,28 @@ public final class Main {
         if (file == null) {
             return;
         }
-        if (!Files.isDirectory(file.toAbsolutePath().getParent())) {
+        Path parent = file.toAbsolutePath().getParent();
+        if (parent != null && !Files.isDirectory(parent)) {
             throw new IOException("cannot write " + file + ": there is no such directory");
         }
+        boolean isNew = Files.notExists(file, LinkOption.NOFOLLOW_LINKS);
         try {
             Files.newOutputStream(file, StandardOpenOption.CREATE, StandardOpenOption.APPEND).close();
+            if (isNew) {
+                Files.delete(file); // a run that ends early leaves no empty report
+            }
         } catch (FileSystemException e) {
             String reason = e.getReason() != null ? e.getReason() : "a file cannot be made or opened there";
             throw new IOException("cannot write " + file + ": " + reason, e);
         }
+    }
+
+    private static RunFacts facts(BenchOptions options) {
+        List<RunFacts.Part> parts = options.contestants().stream()
+                .map(c -> new RunFacts.Part(c.name(), c.settings().records(), c.settings().memoryBytes()))
+                .toList();
+        return RunFacts.of(
+                parts, options.settings(options.engines.getFirst()), options.verification(), options.warmup.value());
     }
 
     private static int measure(BenchOptions options, PrintStream out, PrintStream err)
@@ -99,8 +114,8 @@ public final class Main {
         for (Path file : new Path[] {options.json, options.html}) {
             requireWritable(file);
         }
-        RunFacts facts = RunFacts.of(options.settings(options.engines.getFirst()), options.engines, options.warmup.value());
-        out.println(facts.headline());
+        RunFacts facts = facts(options);
+        facts.lines().forEach(out::println);
         Bench bench = new Bench(
                 options,
                 new Progress(err, System.console() != null && System.console().isTerminal()));

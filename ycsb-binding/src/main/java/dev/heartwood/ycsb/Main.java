@@ -1,5 +1,9 @@
 package dev.heartwood.ycsb;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
 import site.ycsb.Client;
@@ -8,7 +12,7 @@ import site.ycsb.Workload;
 /**
  * Runs YCSB's client, and ends with exit code 1 when a store could not be opened or an operation failed, which it counts on
  * standard error, 2 when a property {@code heartwood.*} is not an option, there is no such workload, or a count is
- * no number.
+ * no number, in a file or by itself.
  */
 public final class Main {
     private static final int FAILED = 1;
@@ -23,10 +27,10 @@ public final class Main {
     /** Takes the arguments of {@code site.ycsb.Client}. */
     public static void main(String[] arguments) {
         try {
-            Properties named = named(arguments);
-            SharedTables.options(named);
-            check(named);
-        } catch (IllegalArgumentException e) {
+            Properties given = given(arguments);
+            SharedTables.options(given);
+            check(given);
+        } catch (IllegalArgumentException | IOException e) {
             System.err.println("heartwood ycsb: " + e.getMessage());
             System.exit(BAD_OPTION);
         }
@@ -39,31 +43,47 @@ public final class Main {
         Client.main(arguments);
     }
 
-    /** The properties given one by one; those in files are the client's to read. */
-    private static Properties named(String[] arguments) {
-        Properties properties = new Properties();
+    /** The properties as the client takes them: those given one by one before those of the files, and of these the last. */
+    private static Properties given(String[] arguments) throws IOException {
+        Properties files = new Properties();
+        Properties named = new Properties();
         for (int i = 0; i + 1 < arguments.length; i++) {
-            int equals = arguments[i + 1].indexOf('=');
-            if (arguments[i].equals("-p") && equals > 0) {
-                properties.setProperty(arguments[i + 1].substring(0, equals), arguments[i + 1].substring(equals + 1));
+            String value = arguments[i + 1];
+            int equals = value.indexOf('=');
+            if (arguments[i].equals("-P")) {
+                read(value, files);
+            } else if (arguments[i].equals("-p") && equals > 0) {
+                named.setProperty(value.substring(0, equals), value.substring(equals + 1));
             }
         }
-        return properties;
+        files.putAll(named);
+        return files;
+    }
+
+    private static void read(String file, Properties into) throws IOException {
+        try (InputStream text = Files.newInputStream(Path.of(file))) {
+            into.load(text);
+        } catch (IllegalArgumentException | IOException e) {
+            throw new IOException("the workload file " + file + " cannot be read: " + e.getMessage(), e);
+        }
     }
 
     /** Refuses what the client would end of with a stack or with exit code 0, or would take for the working directory. */
-    private static void check(Properties named) {
+    private static void check(Properties given) {
         for (String count : COUNTS) {
-            String value = named.getProperty(count, "0");
+            String value = given.getProperty(count, "0");
             if (!value.matches("\\d{1,18}")) {
                 throw new IllegalArgumentException(count + " is '" + value + "' and not a number");
             }
         }
-        if (named.getProperty(SharedTables.DIRECTORY, SharedTables.DIRECTORY_DEFAULT).isEmpty()) {
+        if (given.getProperty(SharedTables.DIRECTORY, SharedTables.DIRECTORY_DEFAULT).isEmpty()) {
             throw new IllegalArgumentException(SharedTables.DIRECTORY + " names no directory");
         }
-        String workload = named.getProperty(Client.WORKLOAD_PROPERTY);
-        if (workload != null && !isWorkload(workload)) {
+        String workload = given.getProperty(Client.WORKLOAD_PROPERTY, "");
+        if (workload.isEmpty()) {
+            throw new IllegalArgumentException("no workload is named; a workload file has " + Client.WORKLOAD_PROPERTY + "=CLASS");
+        }
+        if (!isWorkload(workload)) {
             throw new IllegalArgumentException("there is no workload '" + workload + "'");
         }
     }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -40,6 +41,10 @@ class BenchRunTest {
             "writeAmplification",
             "diskBytes",
             "rssBytes",
+            "anonymousBytes",
+            "scannedRecords",
+            "missing",
+            "wrong",
             "changes");
 
     @TempDir
@@ -51,14 +56,19 @@ class BenchRunTest {
     @Test
     void anotherOneInTheSameDirectoryIsRefused() throws IOException {
         Path stores = directory.resolve("stores");
-        String[] arguments = {"--engines", "mvstore", "--records", "1k", "--phases", "load", "--dir", stores.toString()};
+        Path html = directory.resolve("result.html");
+        String[] arguments = {
+            "--engines", "mvstore", "--records", "1k", "--phases", "load", "--dir", stores.toString(), "--html", html.toString()
+        };
         try (ClaimedDirectory other = ClaimedDirectory.of(stores)) {
             assertEquals(1, bench(arguments));
             assertTrue(errors.toString().contains("another heartwood bench uses " + stores), errors.toString());
             assertEquals(List.of(ClaimedDirectory.LOCK), List.of(stores.toFile().list()), "nothing was touched");
+            assertFalse(Files.exists(html));
         }
         assertEquals(0, bench(arguments), errors.toString());
         assertFalse(Files.exists(stores.resolve(ClaimedDirectory.LOCK)));
+        assertTrue(Files.exists(html));
     }
 
     @Test
@@ -94,6 +104,7 @@ class BenchRunTest {
             assertEquals(settling, (int) result.get("ops") == 0, result.toString());
             assertTrue(((Number) result.get("rssBytes")).longValue() > 0 || settling, result.toString());
             assertTrue(((Number) result.get("diskBytes")).longValue() > 0, result.toString());
+            assertEquals(result.get("phase").equals("E"), ((Number) result.get("scannedRecords")).longValue() > 0, result.toString());
         }
         assertEquals(5_000, results[0].get("ops"));
         String page = Files.readString(html);
@@ -124,6 +135,9 @@ class BenchRunTest {
         try (Stream<Path> left = Files.list(directory.resolve("stores"))) {
             assertTrue(left.noneMatch(file -> file.toString().contains("warmup")), "what a warm-up made is deleted");
         }
+        String stores = directory.resolve("stores").toString();
+        assertEquals(1, bench("--engines", "lmdb", "--phases", "read", "--dir", stores), "facts and memory of 2,000,000 records");
+        assertTrue(errors.toString().contains("was loaded with 5000 records and not with 2000000"), errors.toString());
     }
 
     @Test
@@ -158,6 +172,7 @@ class BenchRunTest {
         assertTrue(page.contains("Reads, writes, memory and space") && page.contains("write cost"), page);
         assertTrue(page.contains("tuning back") && page.contains(".engine-size_tiered-8 {"), page);
         assertTrue(out.toString().contains("tuned back"), out.toString());
+        assertTrue(out.toString().startsWith("size_tiered-1, size_tiered-8, lazy_leveling-1, lazy_leveling-8: 5,000 records"), out.toString());
     }
 
     @Test
@@ -210,7 +225,7 @@ class BenchRunTest {
 
     @Test
     void aReportThatCannotBeWrittenIsRefusedBeforeAnythingIsMeasured() {
-        for (Path file : new Path[] {directory, Path.of("/proc/report"), directory.resolve("none/report")}) {
+        for (Path file : new Path[] {directory, Path.of("/proc/report"), directory.resolve("none/report"), Path.of("/")}) {
             errors.reset();
             String stores = directory.resolve("stores").toString();
             assertEquals(1, bench("--records", "1k", "--phases", "load", "--dir", stores, "--html", file.toString()));
@@ -239,26 +254,19 @@ class BenchRunTest {
         assertFalse(errors.toString().contains("\tat "), errors.toString());
     }
 
+    /** The engine's process ended with the stack of its main thread. */
+    @Test
+    void threadsThatAJvmHasNoMemoryForAreRefusedInOneLine() {
+        String stores = directory.resolve("stores").toString();
+        assertEquals(1, bench("--engines", "lmdb", "--records", "1k", "--phases", "load", "--dir", stores, "--threads", "1000"));
+        assertTrue(errors.toString().contains("OutOfMemoryError: Java heap space; HEARTWOOD_JAVA_OPTS"), errors.toString());
+        assertFalse(errors.toString().contains("\tat "), errors.toString());
+    }
+
     /** The driver took the end of its engine for a failure, said so, and that it was shutting down. */
     @Test
     void aBenchmarkThatIsEndedSaysNothingAndLeavesNothing() throws IOException, InterruptedException {
-        Process process = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "--engines",
-                        "lmdb",
-                        "--records",
-                        "1k",
-                        "--phases",
-                        "load,idle",
-                        "--seconds",
-                        "600")
-                .directory(directory.toFile())
-                .redirectErrorStream(true)
-                .start();
+        Process process = started("--records", "1k", "--phases", "load,idle", "--seconds", "600");
         try (BufferedReader said = process.inputReader()) {
             String line = said.readLine();
             while (line != null && !line.contains("settled")) {
@@ -274,6 +282,38 @@ class BenchRunTest {
         try (Stream<Path> left = Files.list(directory)) {
             assertEquals(List.of(), left.toList());
         }
+    }
+
+    /** The store of a sequential load, which is nobody's to use again, stayed in a named directory. */
+    @Test
+    void theStoreOfASequentialLoadThatIsEndedDoesNotStay() throws IOException, InterruptedException {
+        Path stores = directory.resolve("stores");
+        Process process = started("--records", "20m", "--phases", "sequential", "--dir", stores.toString());
+        try {
+            while (process.isAlive() && !Files.exists(stores.resolve("lmdb-sequential/data.mdb"))) {
+                Thread.onSpinWait();
+            }
+            process.destroy();
+            assertEquals(128 + 15, process.waitFor());
+        } finally {
+            process.destroyForcibly();
+        }
+        try (Stream<Path> left = Files.list(stores)) {
+            assertEquals(List.of(), left.toList());
+        }
+    }
+
+    private Process started(String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName(),
+                "--engines",
+                "lmdb"));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
     }
 
     private int bench(String... arguments) {

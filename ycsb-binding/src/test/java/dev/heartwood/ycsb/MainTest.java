@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +43,29 @@ class MainTest {
         assertEquals(2, directory.code(), directory.said());
     }
 
+    /** Only what was given by itself was looked at: with such files it ended well, or with a stack. */
+    @Test
+    void whatAFileHasIsLookedAtToo() throws IOException, InterruptedException {
+        assertEquals("heartwood ycsb: there is no workload 'no.such.Workload'", refused("workload=no.such.Workload"));
+        assertEquals("heartwood ycsb: recordcount is '1k' and not a number", refused("recordcount=1k"));
+        assertEquals("heartwood ycsb: there is no option 'colour'", refused("heartwood.colour=red"));
+        String said = refused("recordcount=\\u12");
+        assertTrue(said.startsWith("heartwood ycsb: the workload file ") && !said.contains("\tat "), said);
+        said = refused("workload=");
+        assertTrue(said.startsWith("heartwood ycsb: no workload is named"), said);
+        assertEquals(0, runOn(file("recordcount=1k"), "-load", "recordcount=10").code(), "what is given by itself counts");
+    }
+
+    private String refused(String line) throws IOException, InterruptedException {
+        Ended ended = runOn(file(line), "-load");
+        assertEquals(2, ended.code(), ended.said());
+        return ended.said();
+    }
+
+    private Path file(String line) throws IOException {
+        return Files.writeString(directory.resolve("workload"), "workload=site.ycsb.workloads.CoreWorkload\n" + line);
+    }
+
     @Test
     void whatSucceedsEndsWell() throws IOException, InterruptedException {
         assertEnds(0, null, run("-load", "recordcount=10"));
@@ -77,6 +101,10 @@ class MainTest {
 
     /** Runs the client on workload A, with these properties. */
     private Ended run(String phase, String... properties) throws IOException, InterruptedException {
+        return runOn(Path.of("workloads/workloada"), phase, properties);
+    }
+
+    private Ended runOn(Path file, String phase, String... properties) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx100m",
@@ -88,7 +116,7 @@ class MainTest {
                 HeartwoodClient.class.getName(),
                 phase,
                 "-P",
-                "workloads/workloada",
+                file.toString(),
                 "-p",
                 "heartwood.memory=32m",
                 "-p",

@@ -24,8 +24,8 @@
  *       makes gets faster, else inside, so that the budget is kept. When the data does not fit, reads, flushes
  *       and compactions are direct, so that the operating system's cache is no second, unbounded budget. One
  *       iterator per thread, refreshed before a scan. Direct byte buffers throughout.
- *   <li><b>LMDB</b>: NOSYNC, WRITEMAP, MAPASYNC and NORDAHEAD; loads in transactions of 1,000 records, all else
- *       in transactions of one; one read transaction per thread, reset and renewed. Its cache is the operating
+ *   <li><b>LMDB</b>: NOSYNC, WRITEMAP, MAPASYNC and NORDAHEAD; what writes every record (loads, overwrites) in
+ *       transactions of 1,000 records, all else in transactions of one; one read transaction per thread, reset and renewed. Its cache is the operating
  *       system's: run the benchmark in a memory cgroup to hold it to the budget.
  *   <li><b>MVStore</b>: a cache of the budget's size in a heap of twice the budget and 256 MiB, since its
  *       accounting leaves out much of what its pages take; 16 cache segments, its own background thread, no

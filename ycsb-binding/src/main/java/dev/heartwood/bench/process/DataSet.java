@@ -12,40 +12,58 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * A store on disk and the file beside it that tells what is in it: how many records, of which shape. That file
- * also says that the benchmark made the store and may delete it.
+ * A store on disk and the file beside it that tells what is in it: how many records, of which shape, and how many of them were
+ * loaded. That file also says that the benchmark made the store and may delete it.
  */
 public final class DataSet {
+    /** Ends the names of stores that are deleted once what they were made for is over. */
+    static final String SEQUENTIAL_SUFFIX = "-sequential";
+
+    /** As {@link #SEQUENTIAL_SUFFIX}. */
+    static final String WARM_UP_SUFFIX = "-warmup";
+
     private static final String NOTE_SUFFIX = ".properties";
 
     private final Path directory;
     private final Path note;
     private final String shape;
+    private final String loaded;
 
     DataSet(EngineSettings settings) {
-        this(settings.directory(), settings.keyBytes() + "+" + settings.valueBytes());
+        this(settings.directory(), settings.keyBytes() + "+" + settings.valueBytes(), Long.toString(settings.records()));
     }
 
-    private DataSet(Path directory, String shape) {
+    private DataSet(Path directory, String shape, String loaded) {
         this.directory = directory;
         this.shape = shape;
+        this.loaded = loaded;
         note = directory.resolveSibling(directory.getFileName() + NOTE_SUFFIX);
     }
 
     /** Deletes every store in {@code parent} that the benchmark made. */
     public static void deleteAll(Path parent) {
+        delete(parent, store -> true);
+    }
+
+    /** Deletes those that an engine which was ended could not delete itself. */
+    public static void deletePassing(Path parent) {
+        delete(parent, store -> store.endsWith(SEQUENTIAL_SUFFIX) || store.endsWith(WARM_UP_SUFFIX));
+    }
+
+    private static void delete(Path parent, Predicate<String> wanted) {
         if (!Files.isDirectory(parent)) {
             return;
         }
         try (Stream<Path> entries = Files.list(parent)) {
             for (Path entry : entries.toList()) {
                 String name = entry.getFileName().toString();
-                if (name.endsWith(NOTE_SUFFIX) && isNote(entry)) {
-                    String store = name.substring(0, name.length() - NOTE_SUFFIX.length());
-                    new DataSet(parent.resolve(store), "").delete();
+                String store = name.endsWith(NOTE_SUFFIX) ? name.substring(0, name.length() - NOTE_SUFFIX.length()) : "";
+                if (!store.isEmpty() && wanted.test(store) && isNote(entry)) {
+                    new DataSet(parent.resolve(store), "", "").delete();
                 }
             }
         } catch (IOException e) {
@@ -62,6 +80,19 @@ public final class DataSet {
         return shape.equals(properties.getProperty("shape")) ? Long.parseLong(properties.getProperty("records")) : 0;
     }
 
+    /**
+     * Refuses a store that was loaded with another number of records than the settings', from which memory and facts are reckoned.
+     *
+     * @throws IllegalStateException naming both
+     */
+    void requireLoadedAsSet() {
+        String found = read(note).getProperty("loaded", loaded); // an older note does not tell
+        if (!found.equals(loaded)) {
+            throw new IllegalStateException(directory + " was loaded with " + found + " records and not with " + loaded
+                    + "; give --records " + found + ", or run phase load first");
+        }
+    }
+
     private static Properties read(Path file) {
         Properties properties = new Properties();
         try (Reader reader = Files.newBufferedReader(file)) {
@@ -73,7 +104,8 @@ public final class DataSet {
     }
 
     private static boolean isNote(Path file) {
-        return read(file).stringPropertyNames().equals(Set.of("shape", "records"));
+        Set<String> names = read(file).stringPropertyNames();
+        return names.containsAll(Set.of("shape", "records")) && Set.of("shape", "records", "loaded").containsAll(names);
     }
 
     /** Notes that the store holds records 0 to {@code records} - 1. */
@@ -81,6 +113,7 @@ public final class DataSet {
         Properties properties = new Properties();
         properties.setProperty("shape", shape);
         properties.setProperty("records", Long.toString(records));
+        properties.setProperty("loaded", loaded);
         try (Writer writer = Files.newBufferedWriter(note)) {
             properties.store(writer, "made by heartwood bench, which may delete the directory of this name");
         } catch (IOException e) {

@@ -31,27 +31,33 @@ public final class EngineClient implements AutoCloseable {
 
     private final String name;
     private final Process process;
+    private final Consumer<String> log;
     private final PrintStream commands;
     private final BufferedReader answers;
     private final Thread errors;
 
-    private EngineClient(String name, Process process, Consumer<String> log) {
+    EngineClient(String name, Process process, Consumer<String> log) {
         this.name = name;
         this.process = process;
+        this.log = log;
         commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
         answers = process.inputReader(StandardCharsets.UTF_8);
-        errors = Thread.ofVirtual().start(() -> relay(process.errorReader(StandardCharsets.UTF_8), log));
+        errors = Thread.ofVirtual().start(() -> relay(process.errorReader(StandardCharsets.UTF_8)));
     }
 
-    private void relay(BufferedReader lines, Consumer<String> log) {
+    private void relay(BufferedReader lines) {
         try {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                log.accept(name + ": " + line);
+                relay(line);
             }
         } catch (IOException killed) {
             // The stream closes under its reader when the process is killed; there is nothing more to relay.
             return;
         }
+    }
+
+    private void relay(String line) {
+        log.accept(name + ": " + line);
     }
 
     /**
@@ -144,6 +150,7 @@ public final class EngineClient implements AutoCloseable {
             throws IOException, EngineFailure {
         for (String line = answers.readLine(); line != null; line = answers.readLine()) {
             if (!line.startsWith(EngineProcess.MARK)) {
+                relay(line); // what a library prints, or a JVM that crashes
                 continue;
             }
             String answer = line.substring(EngineProcess.MARK.length());

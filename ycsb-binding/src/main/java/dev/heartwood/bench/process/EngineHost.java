@@ -19,8 +19,6 @@ import java.util.function.LongConsumer;
  * deleted when the next phase wants the other.
  */
 final class EngineHost implements AutoCloseable {
-    private static final String SEQUENTIAL_SUFFIX = "-sequential";
-    private static final String WARM_UP_SUFFIX = "-warmup";
     private static final double WARM_UP_SECONDS = 2;
 
     private final EngineKind kind;
@@ -44,7 +42,7 @@ final class EngineHost implements AutoCloseable {
         this.checking = checking;
         this.seed = seed;
         loaded = settings;
-        sequential = settings.in(settings.directory().resolveSibling(kind + SEQUENTIAL_SUFFIX));
+        sequential = settings.in(settings.directory().resolveSibling(kind + DataSet.SEQUENTIAL_SUFFIX));
     }
 
     /**
@@ -52,7 +50,7 @@ final class EngineHost implements AutoCloseable {
      * later. Before the first phase.
      */
     void warmUp(long records, int threads, List<Phase> phases) throws InterruptedException, ExecutionException, IOException {
-        Path directory = loaded.directory().resolveSibling(loaded.directory().getFileName() + WARM_UP_SUFFIX);
+        Path directory = loaded.directory().resolveSibling(loaded.directory().getFileName() + DataSet.WARM_UP_SUFFIX);
         EngineSettings settings = loaded.in(directory).withRecords(records);
         try (EngineHost other = new EngineHost(kind, settings, checking, seed)) {
             other.warmUp(Phase.LOAD, threads);
@@ -76,7 +74,7 @@ final class EngineHost implements AutoCloseable {
      * Runs a phase.
      *
      * @throws ExecutionException when an operation failed
-     * @throws IllegalStateException when the phase needs records and there are none
+     * @throws IllegalStateException when the phase needs records and there are none, or not as many as were to be loaded
      */
     PhaseResult run(Step step, int threads, LongConsumer progress)
             throws InterruptedException, ExecutionException, IOException {
@@ -202,6 +200,8 @@ final class EngineHost implements AutoCloseable {
             throw new IllegalStateException("phase " + phase + " needs records of " + wanted.keyBytes() + " + "
                     + wanted.valueBytes() + " bytes and there are none in " + wanted.directory()
                     + "; run phase load first");
+        } else {
+            data.requireLoadedAsSet();
         }
         engine = kind.open(wanted);
         open = wanted;

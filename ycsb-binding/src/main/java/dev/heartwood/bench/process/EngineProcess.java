@@ -53,7 +53,7 @@ public final class EngineProcess {
                 obey(words);
             } catch (ExecutionException e) {
                 report(e.getCause());
-            } catch (RuntimeException | IOException | LinkageError e) {
+            } catch (RuntimeException | IOException | LinkageError | OutOfMemoryError e) {
                 report(e);
             }
         }
@@ -93,6 +93,10 @@ public final class EngineProcess {
 
     /** Tells the driver; what is not a plain refusal leaves its stack for people to read. */
     private void report(Throwable failure) {
+        if (failure instanceof OutOfMemoryError) {
+            say("error " + failure + "; HEARTWOOD_JAVA_OPTS=-Xmx2g gives each engine's JVM more");
+            return;
+        }
         boolean isRefusal = failure instanceof IllegalStateException || failure instanceof InsufficientMemoryException;
         if (isRefusal && failure.getCause() == null) {
             say("error " + failure.getMessage().replace('\n', ' '));

@@ -1,5 +1,6 @@
 package dev.heartwood.bench.process;
 
+import dev.heartwood.bench.workload.Phase;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -134,6 +135,12 @@ public record PhaseResult(
     /** Whether this is a phase itself, and nothing done after one. */
     public boolean isPhase() {
         return !isSettling() && !phase.endsWith(RETUNE_SUFFIX);
+    }
+
+    /** The phase itself, whatever step it was, and of what is done after one that phase. */
+    public Phase kind() {
+        String name = isStep() ? phase.substring(phase.indexOf(STEP_SEPARATOR) + 1) : phase;
+        return Phase.parse(name.replace(SETTLE_SUFFIX, "").replace(RETUNE_SUFFIX, ""));
     }
 
     /** The same under another name of the engine. */

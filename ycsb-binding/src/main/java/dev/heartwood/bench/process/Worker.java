@@ -164,6 +164,10 @@ final class Worker implements Runnable {
 
     private void insert() {
         long number = task.inserts.next();
+        if (number >= task.keys.recordsMax()) {
+            throw new IllegalStateException("there are no more keys of " + task.settings.keyBytes() + " bytes to insert; "
+                    + "give a greater --key-bytes or fewer --records");
+        }
         task.keys.write(number, buffer.key());
         putNewValue();
         task.inserts.acknowledge(number);

@@ -10,8 +10,8 @@
  *   engine to driver     ready | progress OPERATIONS TOTAL | result name=value ... | text LINE | done | error MESSAGE
  * </pre>
  *
- * <p>Lines to the driver begin with a mark, so that what a library prints is not mistaken for them. The
- * engine's process ends when its input ends.
+ * <p>Lines to the driver begin with a mark, so that what a library prints, or a JVM that crashes, is not mistaken for them; that is
+ * shown. The engine's process ends when its input ends.
  *
  * <p>Invariants:
  *

@@ -26,7 +26,12 @@ record Cycle(Comparison comparison, Rounds rounds) {
                 .toList();
     }
 
-    /** How long all steps of an engine took. */
+    /** Whether an engine came to the end; what others took is no measure of one that failed before. */
+    boolean isComplete(String engine) {
+        return steps(engine).size() == comparison.phases().size();
+    }
+
+    /** How long all steps of an engine took, or those that it came to. */
     double seconds(String engine) {
         return steps(engine).stream().mapToDouble(PhaseResult::seconds).sum();
     }
@@ -55,13 +60,14 @@ record Cycle(Comparison comparison, Rounds rounds) {
             header.add("seconds of rounds");
         }
         rows.add(header);
-        double fastest = comparison.engines().stream().mapToDouble(this::seconds).min().orElse(0);
+        double fastest =
+                comparison.engines().stream().filter(this::isComplete).mapToDouble(this::seconds).min().orElse(0);
         for (String engine : comparison.engines()) {
             List<PhaseResult> steps = steps(engine);
             List<String> row = new ArrayList<>(List.of(
                     engine,
                     seconds(seconds(engine)),
-                    Numbers.ratio(seconds(engine) / fastest),
+                    isComplete(engine) ? Numbers.ratio(seconds(engine) / fastest) : "unfinished",
                     seconds(steps.stream().mapToDouble(PhaseResult::cpuSeconds).sum()),
                     Numbers.bytes(steps.stream().mapToDouble(r -> r.storage().bytesRead()).sum()),
                     Numbers.bytes(steps.stream().mapToDouble(r -> r.storage().bytesWritten()).sum()),
@@ -74,7 +80,7 @@ record Cycle(Comparison comparison, Rounds rounds) {
                         .orElse("-"));
             }
             if (rounds.count() > 1) {
-                row.add(rounds.totals(engine));
+                row.add(rounds.totals(engine, comparison.phases().size()));
             }
             rows.add(row);
         }

@@ -1,11 +1,9 @@
 package dev.heartwood.bench.report;
 
-import dev.heartwood.ByteSize;
 import dev.heartwood.bench.process.PhaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.DoubleFunction;
@@ -15,6 +13,22 @@ import java.util.stream.Stream;
 
 /** The results as one page with charts: an overview, then phase by phase. */
 public final class HtmlReport {
+    private static final List<String> COLUMNS = List.of(
+            "engine",
+            "threads",
+            "ops/s",
+            "p50 µs",
+            "p99",
+            "p99.9",
+            "max",
+            "read",
+            "written",
+            "WA",
+            "settled WA",
+            "disk",
+            "RSS peak",
+            "anonymous");
+
     private final RunFacts facts;
     private final Rounds rounds;
     private final Comparison comparison;
@@ -31,7 +45,7 @@ public final class HtmlReport {
     /** The page. */
     public String page() {
         StringBuilder body = new StringBuilder();
-        body.append("<h1>Heartwood bench</h1>\n").append(factsTable()).append(legend());
+        body.append("<h1>Heartwood bench</h1>\n").append(facts()).append(legend());
         body.append("<section><h2>Operations per second</h2>\n")
                 .append(overview())
                 .append("</section>\n");
@@ -55,21 +69,10 @@ public final class HtmlReport {
                 """.formatted(PageStyle.of(comparison.engines()), body);
     }
 
-    private String factsTable() {
-        return String.format(
-                Locale.ROOT,
-                "<p class=\"facts\">%,d records of %d + %d bytes (%s) · memory %s · %s<br>%s%s</p>%n",
-                facts.records(),
-                facts.keyBytes(),
-                facts.valueBytes(),
-                Numbers.bytes(facts.rawBytes()),
-                new ByteSize(facts.memoryBytes()),
-                facts.conditions(),
-                escape(facts.machine()),
-                Stream.of(facts.note(), rounds.note())
-                        .flatMap(Optional::stream)
-                        .map(n -> "<br>" + escape(n))
-                        .collect(Collectors.joining()));
+    private String facts() {
+        return Stream.concat(facts.lines().stream(), rounds.note().stream())
+                .map(HtmlReport::escape)
+                .collect(Collectors.joining("<br>", "<p class=\"facts\">", "</p>\n"));
     }
 
     private String legend() {
@@ -100,6 +103,7 @@ public final class HtmlReport {
                 "seconds for all steps",
                 Svg.bars(
                         comparison.engines().stream()
+                                .filter(cycle::isComplete)
                                 .map(e -> new Svg.Bar(e, escape(e), cycle.seconds(e)))
                                 .toList(),
                         Cycle::seconds)));
@@ -163,27 +167,26 @@ public final class HtmlReport {
 
     private String section(String phase) {
         List<PhaseResult> results = comparison.of(phase);
-        List<PhaseResult> writers = results.stream()
-                .filter(r -> r.storage().writeAmplification() > 0)
-                .toList();
         StringBuilder html =
                 new StringBuilder("<section><h2>").append(escape(phase)).append("</h2><div class=\"charts\">");
-        html.append(figure("operations per second", bars(results, PhaseResult::operationsPerSecond, Numbers::count)));
-        html.append(figure(
-                "latency: p50, p99, p99.9, worst",
-                Svg.spreads(
-                        results.stream()
-                                .map(r -> new Svg.Spread(r.engine(), label(r), new double[] {
-                                    r.latency().p50Micros(),
-                                    r.latency().p99Micros(),
-                                    r.latency().p999Micros(),
-                                    r.latency().maxMicros()
-                                }))
-                                .toList(),
-                        Numbers::roundLatency)));
+        if (results.stream().anyMatch(r -> r.operations() > 0)) {
+            html.append(figure("operations per second", bars(results, PhaseResult::operationsPerSecond, Numbers::count)));
+            html.append(figure(
+                    "latency: p50, p99, p99.9, worst",
+                    Svg.spreads(
+                            results.stream()
+                                    .map(r -> new Svg.Spread(r.engine(), label(r), new double[] {
+                                        r.latency().p50Micros(),
+                                        r.latency().p99Micros(),
+                                        r.latency().p999Micros(),
+                                        r.latency().maxMicros()
+                                    }))
+                                    .toList(),
+                            Numbers::roundLatency)));
+        }
         html.append(figure("operations per second over time", curves(results)));
-        if (!writers.isEmpty()) {
-            List<PhaseResult> settled = writers.stream()
+        if (results.getFirst().kind().mix().writes()) {
+            List<PhaseResult> settled = results.stream()
                     .map(r -> comparison.settlingAfter(r).orElse(r))
                     .toList();
             html.append(figure(
@@ -234,44 +237,28 @@ public final class HtmlReport {
     }
 
     private String table(List<PhaseResult> results) {
-        StringBuilder html = new StringBuilder("<div class=\"scroll\"><table><tr>");
-        for (String column : List.of(
-                "engine",
-                "threads",
-                "ops/s",
-                "p50 µs",
-                "p99",
-                "p99.9",
-                "max",
-                "read",
-                "written",
-                "WA",
-                "settled WA",
-                "disk",
-                "RSS peak",
-                "anonymous")) {
-            html.append("<th>").append(column).append("</th>");
-        }
+        boolean scans = results.stream().anyMatch(r -> r.scannedRecords() > 0);
+        boolean faults = results.stream().anyMatch(r -> r.faults().any());
+        List<String> header = new ArrayList<>(COLUMNS);
+        header.addAll(rounds.count() > 1 ? List.of("rounds") : List.of());
+        header.addAll(scans ? List.of("records/s") : List.of());
+        header.addAll(faults ? List.of("missing", "wrong") : List.of());
         boolean peers = comparison.engines().size() > 1;
         if (peers) {
-            comparison
-                    .engines()
-                    .forEach(e -> html.append("<th>× ").append(escape(e)).append("</th>"));
+            comparison.engines().forEach(e -> header.add("× " + e));
         }
-        html.append("</tr>\n");
+        List<List<String>> rows = new ArrayList<>(List.of(header));
         for (PhaseResult r : results) {
-            html.append("<tr>");
-            cells(r).forEach(cell -> html.append("<td>").append(escape(cell)).append("</td>"));
+            List<String> row = new ArrayList<>(cells(r));
+            row.addAll(rounds.count() > 1 ? List.of(rounds.rates(r)) : List.of());
+            row.addAll(scans ? List.of(Numbers.count(r.scannedRecords() / r.seconds())) : List.of());
+            row.addAll(faults ? List.of(Long.toString(r.faults().missing()), Long.toString(r.faults().wrong())) : List.of());
             if (peers) {
-                comparison
-                        .engines()
-                        .forEach(e -> html.append("<td>")
-                                .append(e.equals(r.engine()) ? "" : Numbers.ratio(comparison.ratio(r, e)))
-                                .append("</td>"));
+                comparison.engines().forEach(e -> row.add(e.equals(r.engine()) ? "" : Numbers.ratio(comparison.ratio(r, e))));
             }
-            html.append("</tr>\n");
+            rows.add(row);
         }
-        return html.append("</table></div>").toString();
+        return plainTable(rows);
     }
 
     private List<String> cells(PhaseResult r) {

@@ -28,7 +28,8 @@ public final class JsonReport {
                         + "\"seconds\": %.3f, \"cpuSeconds\": %.2f, \"opsPerSecond\": %.1f, "
                         + "\"p50Micros\": %.3f, \"p99Micros\": %.3f, \"p999Micros\": %.3f, "
                         + "\"maxMicros\": %.3f, \"bytesRead\": %d, \"bytesWritten\": %d, \"writeAmplification\": %.3f, "
-                        + "\"diskBytes\": %d, \"rssBytes\": %d, \"changes\": [%s]}",
+                        + "\"diskBytes\": %d, \"rssBytes\": %d, \"anonymousBytes\": %d, \"scannedRecords\": %d, \"missing\": %d, "
+                        + "\"wrong\": %d, \"changes\": [%s]}",
                 round,
                 r.engine(),
                 r.phase(),
@@ -47,6 +48,10 @@ public final class JsonReport {
                 r.storage().writeAmplification(),
                 r.storage().diskBytes(),
                 r.memory().rssPeakBytes(),
+                r.memory().anonymousBytes(),
+                r.scannedRecords(),
+                r.faults().missing(),
+                r.faults().wrong(),
                 r.changes().stream().map(JsonReport::object).collect(Collectors.joining(", ")));
     }
 

@@ -40,7 +40,8 @@ public record Rounds(List<List<PhaseResult>> results) {
 
     /**
      * What was run, once, with the median of each figure over the rounds; of an even number of them, the lesser of the two in the
-     * middle. Faults are added up; what an engine changed by itself is that of the round whose time is the median.
+     * middle. Operations and time are those of the round whose operations per second are the median, or whose time is where there are
+     * none, since of both medians apart no round had the quotient; and so is what an engine changed by itself. Faults are added up.
      */
     List<PhaseResult> medians() {
         return groups().values().stream().map(Rounds::median).toList();
@@ -59,16 +60,16 @@ public record Rounds(List<List<PhaseResult>> results) {
         return spread(same.stream().map(PhaseResult::operationsPerSecond).toList(), Numbers::count);
     }
 
-    /** The least and the greatest seconds that all steps of an engine took in a round. */
-    String totals(String engine) {
-        return spread(
-                results.stream()
-                        .map(round -> round.stream()
-                                .filter(r -> r.isStep() && r.engine().equals(engine))
-                                .mapToDouble(PhaseResult::seconds)
-                                .sum())
-                        .toList(),
-                Cycle::seconds);
+    /** The least and the greatest seconds that all steps of an engine took in a round in which it came to the last of them. */
+    String totals(String engine, int steps) {
+        List<Double> totals = results.stream()
+                .map(round -> round.stream()
+                        .filter(r -> r.isStep() && r.engine().equals(engine))
+                        .toList())
+                .filter(round -> round.size() == steps)
+                .map(round -> round.stream().mapToDouble(PhaseResult::seconds).sum())
+                .toList();
+        return totals.isEmpty() ? "-" : spread(totals, Cycle::seconds);
     }
 
     private static String spread(List<Double> values, DoubleFunction<String> format) {
@@ -86,7 +87,7 @@ public record Rounds(List<List<PhaseResult>> results) {
 
     private static PhaseResult median(List<PhaseResult> same) {
         PhaseResult middle = same.stream()
-                .sorted(Comparator.comparingDouble(PhaseResult::seconds))
+                .sorted(Comparator.comparingDouble(PhaseResult::operationsPerSecond).thenComparingDouble(PhaseResult::seconds))
                 .toList()
                 .get((same.size() - 1) / 2);
         return new PhaseResult(
@@ -94,8 +95,8 @@ public record Rounds(List<List<PhaseResult>> results) {
                 middle.phase(),
                 middle.threads(),
                 middle.records(),
-                whole(same, PhaseResult::operations),
-                real(same, PhaseResult::seconds),
+                middle.operations(),
+                middle.seconds(),
                 real(same, PhaseResult::cpuSeconds),
                 new Latency(
                         real(same, r -> r.latency().p50Micros()),
@@ -108,7 +109,7 @@ public record Rounds(List<List<PhaseResult>> results) {
                         real(same, r -> r.storage().writeAmplification()),
                         whole(same, r -> r.storage().diskBytes())),
                 new Memory(whole(same, r -> r.memory().rssPeakBytes()), whole(same, r -> r.memory().anonymousBytes())),
-                whole(same, PhaseResult::scannedRecords),
+                middle.scannedRecords(),
                 new Faults(
                         same.stream().mapToLong(r -> r.faults().missing()).sum(),
                         same.stream().mapToLong(r -> r.faults().wrong()).sum()),

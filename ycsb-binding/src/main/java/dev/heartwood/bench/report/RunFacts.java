@@ -1,82 +1,108 @@
 package dev.heartwood.bench.report;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.DeviceKind;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.process.EngineClient.Verification;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
+import java.util.StringJoiner;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * What was run, and on what.
  *
- * @param engines the engines, as given
- * @param records records
+ * @param parts those that were compared, as given
  * @param keyBytes length of a key
  * @param valueBytes length of a value
- * @param memoryBytes memory of each engine
- * @param durability what a write survived
- * @param warmupRecords records of the store that each engine's JVM was warmed up with; 0 when it was not
+ * @param conditions what a write survived, what was set besides, and in which state of their JVMs the engines were measured
  * @param machine processors, system and Java
  */
-public record RunFacts(
-        List<String> engines,
-        long records,
-        int keyBytes,
-        int valueBytes,
-        long memoryBytes,
-        String durability,
-        long warmupRecords,
-        String machine) {
-    /** The facts of a run on this machine. */
-    public static RunFacts of(EngineSettings settings, List<EngineKind> engines, long warmupRecords) {
+public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String conditions, String machine) {
+    /**
+     * One of those that were compared.
+     *
+     * @param name what the results call it
+     * @param records records
+     * @param memoryBytes its memory
+     */
+    public record Part(String name, long records, long memoryBytes) {
+        private boolean isLike(Part other) {
+            return records == other.records && memoryBytes == other.memoryBytes;
+        }
+    }
+
+    /**
+     * The facts of a run on this machine.
+     *
+     * @param settings what all parts have in common but records and memory
+     * @param warmupRecords records of the store that each engine's JVM was warmed up with; 0 when it was not
+     */
+    public static RunFacts of(List<Part> parts, EngineSettings settings, Verification verification, long warmupRecords) {
+        StringJoiner conditions = new StringJoiner(", ");
+        conditions.add("durability " + settings.durability().name().toLowerCase(Locale.ROOT));
+        if (settings.device() != DeviceKind.AUTO) {
+            conditions.add("device " + settings.device().name().toLowerCase(Locale.ROOT));
+        }
+        new TreeMap<>(settings.options()).forEach((name, value) -> conditions.add(name + "=" + value));
+        if (verification == Verification.ON) {
+            conditions.add("every value checked");
+        }
+        if (warmupRecords > 0) {
+            conditions.add(String.format(Locale.ROOT, "after a warm-up with %,d records", warmupRecords));
+        }
         String machine =
                 Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name") + " "
                         + System.getProperty("os.version") + " " + System.getProperty("os.arch") + ", Java "
                         + Runtime.version();
-        return new RunFacts(
-                engines.stream().map(EngineKind::toString).toList(),
-                settings.records(),
-                settings.keyBytes(),
-                settings.valueBytes(),
-                settings.memoryBytes(),
-                settings.durability().name().toLowerCase(Locale.ROOT),
-                warmupRecords,
-                machine);
+        return new RunFacts(parts, settings.keyBytes(), settings.valueBytes(), conditions.toString(), machine);
     }
 
-    /** Bytes of keys and values. */
-    public long rawBytes() {
-        return records * (keyBytes + valueBytes);
+    /** All of it, line by line: where they differ in records or memory, one for each part. */
+    public List<String> lines() {
+        String shape = "records of " + keyBytes + " + " + valueBytes + " bytes";
+        Part first = parts.getFirst();
+        List<String> lines = new ArrayList<>();
+        if (parts.stream().allMatch(first::isLike)) {
+            String names = parts.stream().map(Part::name).collect(Collectors.joining(", "));
+            lines.add(String.format(
+                    Locale.ROOT,
+                    "%s: %,d %s (%s), memory %s, %s",
+                    names,
+                    first.records(),
+                    shape,
+                    Numbers.bytes(rawBytes(first)),
+                    memory(first),
+                    conditions));
+        } else {
+            lines.add(shape + ", " + conditions);
+            parts.forEach(part -> lines.add(String.format(
+                    Locale.ROOT,
+                    "%s: %,d records (%s), memory %s, %.0f %% of that",
+                    part.name(),
+                    part.records(),
+                    Numbers.bytes(rawBytes(part)),
+                    memory(part),
+                    100.0 * part.memoryBytes() / rawBytes(part))));
+        }
+        lines.add(machine);
+        if (parts.stream().anyMatch(part -> part.name().equals(EngineKind.LMDB.toString()))) {
+            lines.add("lmdb's cache is the operating system's: only a memory cgroup holds it to the memory above");
+        }
+        return lines;
     }
 
-    /** What a reader must know to judge the figures, when there is something. */
-    public Optional<String> note() {
-        return engines.contains(EngineKind.LMDB.toString())
-                ? Optional.of(
-                        "lmdb's cache is the operating system's: only a memory cgroup holds it to the memory above")
-                : Optional.empty();
+    /** As an option gives it; a share of the data, which is no whole number of MiB, as other sizes are printed. */
+    private static String memory(Part part) {
+        return part.memoryBytes() % (1 << 20) == 0
+                ? new ByteSize(part.memoryBytes()).toString()
+                : Numbers.bytes(part.memoryBytes());
     }
 
-    /** What a write survived, and in which state of their JVMs the engines were measured. */
-    public String conditions() {
-        String warmth = warmupRecords == 0 ? "" : String.format(Locale.ROOT, ", after a warm-up with %,d records", warmupRecords);
-        return "durability " + durability + warmth;
-    }
-
-    /** Everything in two or three lines. */
-    public String headline() {
-        return String.format(
-                Locale.ROOT,
-                "%s: %,d records of %d + %d bytes (%s), memory %s, %s%n%s%s",
-                String.join(", ", engines),
-                records,
-                keyBytes,
-                valueBytes,
-                Numbers.bytes(rawBytes()),
-                new ByteSize(memoryBytes),
-                conditions(),
-                machine,
-                note().map(n -> System.lineSeparator() + n).orElse(""));
+    private long rawBytes(Part part) {
+        return part.records() * (keyBytes + valueBytes);
     }
 }

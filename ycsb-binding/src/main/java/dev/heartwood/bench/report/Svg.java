@@ -3,6 +3,7 @@ package dev.heartwood.bench.report;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.DoubleFunction;
+import java.util.stream.Stream;
 
 /** Draws charts as inline SVG. Colours come from the page's style: class {@code engine-NAME}. Stateless. */
 final class Svg {
@@ -27,6 +28,7 @@ final class Svg {
     private static final int WIDTH = 460;
     private static final int WIDE = 960;
     private static final int LABEL_WIDTH = 118;
+    private static final int CHARACTER_WIDTH = 7;
     private static final int VALUE_WIDTH = 74;
     private static final int ROW = 26;
     private static final int CURVE_HEIGHT = 170;
@@ -40,7 +42,7 @@ final class Svg {
     static String bars(List<Bar> bars, DoubleFunction<String> format) {
         double max = bars.stream().mapToDouble(Bar::value).max().orElse(0);
         double room = WIDTH - LABEL_WIDTH - VALUE_WIDTH;
-        StringBuilder svg = open(bars.size() * ROW);
+        StringBuilder svg = open(WIDTH, bars.size() * ROW, bars.stream().map(Bar::label));
         for (int i = 0; i < bars.size(); i++) {
             Bar bar = bars.get(i);
             double length = max == 0 ? 0 : room * bar.value() / max;
@@ -72,7 +74,7 @@ final class Svg {
         int low = (int) Math.floor(Math.log10(min));
         int high = Math.max(low + 1, (int) Math.ceil(Math.log10(max)));
         double room = WIDTH - LABEL_WIDTH - 28;
-        StringBuilder svg = open(spreads.size() * ROW + CURVE_BOTTOM);
+        StringBuilder svg = open(WIDTH, spreads.size() * ROW + CURVE_BOTTOM, spreads.stream().map(Spread::label));
         for (int decade = low; decade <= high; decade++) {
             double x = LABEL_WIDTH + room * (decade - low) / (high - low);
             line(svg, "grid", x, 0, x, spreads.size() * ROW);
@@ -112,7 +114,7 @@ final class Svg {
             return "";
         }
         double scale = (WIDE - LABEL_WIDTH - 28) / max;
-        StringBuilder svg = open(WIDE, lanes.size() * ROW + CURVE_BOTTOM);
+        StringBuilder svg = open(WIDE, lanes.size() * ROW + CURVE_BOTTOM, lanes.stream().map(Lane::label));
         for (int tick = 0; tick <= TICKS; tick++) {
             double x = LABEL_WIDTH + scale * max * tick / TICKS;
             line(svg, "grid", x, 0, x, lanes.size() * ROW);
@@ -162,7 +164,7 @@ final class Svg {
         maxY = roundedUp(maxY);
         double width = WIDTH - CURVE_LEFT - 24;
         double height = CURVE_HEIGHT - CURVE_BOTTOM - 8;
-        StringBuilder svg = open(CURVE_HEIGHT);
+        StringBuilder svg = open(WIDTH, CURVE_HEIGHT, Stream.empty());
         for (int tick = 0; tick <= TICKS; tick++) {
             double y = 8 + height * (TICKS - tick) / TICKS;
             double x = CURVE_LEFT + width * tick / TICKS;
@@ -195,13 +197,17 @@ final class Svg {
         return 10 * power;
     }
 
-    private static StringBuilder open(int height) {
-        return open(WIDTH, height);
-    }
-
-    private static StringBuilder open(int width, int height) {
+    /** Begins a drawing, with further room on the left for labels that are longer than usual. */
+    private static StringBuilder open(int width, int height, Stream<String> labels) {
+        int longest = labels.mapToInt(String::length).max().orElse(0);
+        int left = Math.max(0, longest * CHARACTER_WIDTH + 8 - LABEL_WIDTH);
         return new StringBuilder(String.format(
-                Locale.ROOT, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\">", width, height, width));
+                Locale.ROOT,
+                "<svg viewBox=\"%d 0 %d %d\" width=\"%d\" role=\"img\">",
+                -left,
+                left + width,
+                height,
+                left + width));
     }
 
     private static void text(StringBuilder svg, double x, double y, String anchor, String text) {

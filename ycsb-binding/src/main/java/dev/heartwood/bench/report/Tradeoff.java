@@ -1,6 +1,7 @@
 package dev.heartwood.bench.report;
 
 import dev.heartwood.bench.process.PhaseResult;
+import dev.heartwood.bench.workload.Phase;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -18,21 +19,22 @@ record Tradeoff(Comparison comparison) {
 
     /** The charts; none when there is nothing to compare. */
     List<Chart> charts() {
-        List<PhaseResult> loads = first(r -> r.operations() > 0 && r.storage().writeAmplification() > 0);
+        List<PhaseResult> loads = first(Phase::startsEmpty);
         if (comparison.engines().size() < 2 || loads.isEmpty()) {
             return List.of();
         }
-        List<PhaseResult> reads = first(r -> r.operations() > 0 && r.storage().writeAmplification() == 0);
+        List<PhaseResult> reads = first(phase -> !phase.mix().writes() && phase != Phase.IDLE);
         List<PhaseResult> retunings = loads.stream()
                 .map(comparison::retuningAfter)
                 .flatMap(Optional::stream)
                 .toList();
-        List<PhaseResult> written = retunings.isEmpty() ? loads : retunings;
         List<PhaseResult> settled = loads.stream()
                 .map(r -> comparison.settlingAfter(r).orElse(r))
                 .toList();
+        boolean isRetuned = !retunings.isEmpty();
+        String writeCost = "write cost: bytes written per byte loaded, " + (isRetuned ? "tuned back" : "settled");
         return List.of(
-                        chart("write cost: bytes written per byte loaded", written, r -> r.storage().writeAmplification(),
+                        chart(writeCost, isRetuned ? retunings : settled, r -> r.storage().writeAmplification(),
                                 v -> String.format(Locale.ROOT, "%.2f", v)),
                         chart("load, operations per second", loads, PhaseResult::operationsPerSecond, Numbers::count),
                         chart("read cost: bytes read from the device per operation", reads,
@@ -46,14 +48,13 @@ record Tradeoff(Comparison comparison) {
                 .toList();
     }
 
-    private List<PhaseResult> first(Predicate<PhaseResult> wanted) {
+    /** By what the phase does: that nothing was written yet makes no reads of a load that stays in memory. */
+    private List<PhaseResult> first(Predicate<Phase> wanted) {
         for (String phase : comparison.phases()) {
             List<PhaseResult> results = comparison.of(phase);
-            int threads = results.getFirst().threads();
-            List<PhaseResult> fewest =
-                    results.stream().filter(r -> r.threads() == threads).toList();
-            if (fewest.stream().allMatch(wanted)) {
-                return fewest;
+            if (wanted.test(results.getFirst().kind())) {
+                int threads = results.getFirst().threads();
+                return results.stream().filter(r -> r.threads() == threads).toList();
             }
         }
         return List.of();

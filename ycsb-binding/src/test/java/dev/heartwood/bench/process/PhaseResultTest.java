@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.bench.workload.Phase;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -42,6 +43,10 @@ class PhaseResultTest {
         assertEquals("3-read", read.asStep(3).phase());
         assertTrue(read.asStep(3).isStep() && read.asStep(3).isPhase() && !read.isStep());
         assertEquals(List.of(), read.changes());
+        for (String phase : new String[] {"read", "read-settle", "read-retune"}) {
+            assertEquals(Phase.READ, PhaseResult.parse(words.replace("=read ", "=" + phase + " ")).kind());
+        }
+        assertEquals(Phase.READ, read.asStep(12).kind());
     }
 
     @Test

@@ -13,6 +13,7 @@ import dev.heartwood.bench.engine.RecordBuffer;
 import dev.heartwood.bench.engine.Session;
 import dev.heartwood.bench.process.PhaseTask.Checking;
 import dev.heartwood.bench.workload.InsertSequence;
+import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import dev.heartwood.bench.workload.Values;
@@ -75,6 +76,20 @@ class WorkerTest {
         Throwable cause = assertThrows(ExecutionException.class, () -> run.run(completed -> {}))
                 .getCause();
         assertEquals(engine.failure, cause);
+    }
+
+    /** Records of numbers beyond had keys of others, and of those that are never there: the engine was said to have found such. */
+    @Test
+    void insertsEndWithTheKeys() throws Exception {
+        EngineSettings shortKeys = new EngineSettings(
+                Path.of("nowhere"), 4000, 8, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
+        InsertSequence inserts = new InsertSequence(4000);
+        FakeEngine engine = new FakeEngine();
+        PhaseTask task = new PhaseTask(new Step(Phase.D, 1_000_000, 0), engine, shortKeys, inserts, Checking.LENGTH);
+        PhaseRun run = new PhaseRun(task, 2, 3);
+        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(completed -> {})).getCause();
+        assertTrue(cause.getMessage().contains("no more keys of 8 bytes"), cause.toString());
+        assertEquals(new KeySpace(8).recordsMax(), inserts.written());
     }
 
     @ParameterizedTest

@@ -1,16 +1,26 @@
 package dev.heartwood.bench.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Durability;
+import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.process.EngineClient.Verification;
 import dev.heartwood.bench.process.PhaseResult;
 import java.io.StringReader;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.xml.sax.InputSource;
 
 class ReportTest {
+    private static final RunFacts FACTS = new RunFacts(List.of(new RunFacts.Part("a", 1000, 1 << 20)), 24, 100, "none", "m");
+
     private final List<PhaseResult> results = List.of(
             result("heartwood", "load", 1_000_000, 1.2),
             result("heartwood", "load-settle", 0, 1.3),
@@ -30,8 +40,27 @@ class ReportTest {
 
     @Test
     void thePageIsWellFormed() throws Exception {
-        RunFacts facts = new RunFacts(List.of("heartwood", "rocksdb"), 1000, 24, 100, 1 << 20, "none", 0, "a <machine>");
+        RunFacts facts = new RunFacts(FACTS.parts(), 24, 100, "none", "a <machine>");
         requireWellFormed(new HtmlReport(facts, oneRound(results)).page());
+    }
+
+    /** Whatever sizes and shares were compared, the facts were those of the default, and told no option. */
+    @Test
+    void theFactsAreThoseOfWhatWasCompared() {
+        RunFacts.Part small = new RunFacts.Part("1m-2pc", 1_000_000, 16 << 20);
+        RunFacts.Part large = new RunFacts.Part("5m-2pc", 5_000_000, 24_800_000);
+        EngineSettings settings = new EngineSettings(
+                Path.of("d"), 2_000_000, 24, 100, 24 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("keyOrder", "HASHED", "fanout", "12"));
+        RunFacts facts = RunFacts.of(List.of(small, large), settings, Verification.ON, 1000);
+        List<String> lines = List.of(
+                "records of 24 + 100 bytes, durability sync, device posix, fanout=12, keyOrder=HASHED, every value checked, "
+                        + "after a warm-up with 1,000 records",
+                "1m-2pc: 1,000,000 records (124 MB), memory 16m, 14 % of that",
+                "5m-2pc: 5,000,000 records (620 MB), memory 24.8 MB, 4 % of that");
+        assertEquals(lines, facts.lines().subList(0, 3));
+        String page = new HtmlReport(facts, oneRound(results)).page();
+        assertTrue(page.contains(String.join("<br>", lines)), page);
+        assertEquals("a: 1,000 records of 24 + 100 bytes (124 kB), memory 1m, none", FACTS.lines().getFirst());
     }
 
     private static void requireWellFormed(String page) throws Exception {
@@ -48,11 +77,12 @@ class ReportTest {
                 result("b", "load", 100, 2).asStep(1),
                 result("b", "idle", 0, 0).asStep(2));
         String text = new TextReport(oneRound(steps)).text();
-        assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.50 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
-        assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +1\\.00 .* 1\\.0 +1\\.0 +-")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.00 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +unfinished .* 1\\.0 +1\\.0 +-")), "one that failed is not the fastest: " + text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), oneRound(steps)).page();
+        String page = new HtmlReport(FACTS, oneRound(steps)).page();
         requireWellFormed(page);
+        assertFalse(page.substring(page.indexOf("<h2>2-idle</h2>"), page.indexOf("<h2>3-load</h2>")).contains("latency"), "of nothing");
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
     }
@@ -61,10 +91,53 @@ class ReportTest {
     void whatIsPaidForReadsWritesMemoryAndSpaceStandsSideBySide() {
         List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(results)).charts();
         String write = charts.getFirst().svg();
-        assertTrue(write.contains("1.20") && write.contains("4.40"), write);
+        assertTrue(write.contains("1.30") && write.contains("4.40"), write);
         List<String> captions = charts.stream().map(Tradeoff.Chart::caption).toList();
         assertEquals(6, captions.size(), captions.toString());
         assertEquals(List.of(), new Tradeoff(new Comparison(results.subList(0, 2))).charts());
+    }
+
+    /** The next phase was shown as the load, or the load as the reads, and an engine had no bar among those of its phase. */
+    @Test
+    void aLoadOfWhichNothingIsWrittenYetIsALoad() {
+        List<PhaseResult> lazy = List.of(
+                result("heartwood", "load", 1_000_000, 1.2),
+                result("heartwood", "load-settle", 0, 1.3),
+                result("mvstore", "load", 250_000, 0),
+                result("mvstore", "load-settle", 0, 1.7),
+                result("heartwood", "A", 444_000, 1.1),
+                result("mvstore", "A", 555_000, 1.1),
+                result("heartwood", "read", 600_000, 0),
+                result("mvstore", "read", 700_000, 0));
+        List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(lazy)).charts();
+        assertBars(charts.get(0), "write cost", "1.30", "1.70");
+        assertBars(charts.get(1), "load", "1.00M", "250k");
+        assertBars(charts.get(3), "reads", "600k", "700k");
+        String page = new HtmlReport(FACTS, oneRound(lazy)).page();
+        String section = page.substring(page.indexOf("<h2>load</h2>"), page.indexOf("<h2>A</h2>"));
+        assertTrue(section.contains(">1.30</text>") && section.contains(">1.70</text>"), section);
+
+        List<PhaseResult> unlogged = List.of(result("a", "load", 100, 0), result("b", "load", 100, 0), result("a", "read", 300, 0),
+                result("b", "read", 400, 0));
+        charts = new Tradeoff(new Comparison(unlogged)).charts();
+        assertBars(charts.get(1), "load", "100", "100");
+        assertBars(charts.get(3), "reads", "300", "400");
+    }
+
+    private static void assertBars(Tradeoff.Chart chart, String caption, String... values) {
+        assertTrue(chart.caption().startsWith(caption), chart.caption());
+        for (String value : values) {
+            assertTrue(chart.svg().contains(">" + value + "</text>"), chart.svg());
+        }
+    }
+
+    /** The names of settings were cut off. */
+    @Test
+    void aChartHasRoomForLongNames() {
+        assertTrue(Svg.bars(List.of(new Svg.Bar("a", "rocksdb · 2", 1)), Numbers::count).startsWith("<svg viewBox=\"0 0 460 26\" width=\"460\""));
+        Svg.Bar bar = new Svg.Bar("a", "lazy_leveling-256-20m-50pc · 2", 1);
+        String svg = Svg.bars(List.of(bar), Numbers::count);
+        assertTrue(svg.startsWith("<svg viewBox=\"-100 0 560 26\" width=\"560\""), svg);
     }
 
     @Test
@@ -77,19 +150,50 @@ class ReportTest {
         assertTrue(text.contains("medians of 3 rounds"), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2 +200 .* 100–300 +2\\.00")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2 +100 .* 100–200 +0\\.50")), text);
-        String page = new HtmlReport(new RunFacts(List.of("a"), 1000, 24, 100, 1 << 20, "none", 0, "m"), rounds).page();
+        String page = new HtmlReport(FACTS, rounds).page();
         requireWellFormed(page);
         assertTrue(page.contains("medians of 3 rounds"), page);
+        assertTrue(page.contains("<th>rounds</th>") && page.contains("<td>100–300</td>"), page);
         assertTrue(JsonReport.of(rounds).contains("{\"round\": 3, \"engine\": \"a\""));
+    }
+
+    /** The median of the operations was divided by that of the seconds. */
+    @Test
+    void theRateIsTheMedianOfTheRates() {
+        String words = result("a", "scan", 0, 0).toLine();
+        List<List<PhaseResult>> rounds = new ArrayList<>();
+        for (int[] round : new int[][] {{100, 10, 3000}, {200, 5, 4000}, {300, 8, 5600}}) {
+            rounds.add(List.of(PhaseResult.parse(words.replace("operations=0 seconds=1.0", "operations=" + round[0] + " seconds=" + round[1])
+                    .replace("scanned=0", "scanned=" + round[2]))));
+        }
+        PhaseResult median = new Rounds(rounds).medians().getFirst();
+        assertEquals(37.5, median.operationsPerSecond(), "of 10, 40 and 37.5");
+        assertEquals(700, median.scannedRecords() / median.seconds());
+        assertEquals(10, new Rounds(List.of(rounds.get(1), rounds.get(0))).medians().getFirst().operationsPerSecond(), "the lesser");
+    }
+
+    /** Neither the page nor the results for programs told a run with wrong values from a right one. */
+    @Test
+    void wrongAndMissingValuesAreShown() throws Exception {
+        String words = result("a", "scan", 1, 0).toLine();
+        String faulty = words.replace("anonymous=9 scanned=0 missing=0 wrong=0", "anonymous=9 scanned=5 missing=6 wrong=7");
+        Rounds rounds = oneRound(List.of(PhaseResult.parse(faulty)));
+        String page = new HtmlReport(FACTS, rounds).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("<th>records/s</th><th>missing</th><th>wrong</th></tr>"), page);
+        assertTrue(page.contains("<td>5.00</td><td>6</td><td>7</td></tr>"), page);
+        String json = JsonReport.of(rounds);
+        assertTrue(json.contains("\"anonymousBytes\": 9, \"scannedRecords\": 5, \"missing\": 6, \"wrong\": 7,"), json);
     }
 
     @Test
     void totalsOfACycleAreGivenFromRoundToRound() {
-        Rounds rounds = new Rounds(List.of(
-                List.of(result("a", "load", 100, 2).asStep(1), result("a", "read", 100, 0).asStep(2)),
-                List.of(result("a", "load", 100, 2).asStep(1))));
+        List<PhaseResult> whole = List.of(result("a", "load", 100, 2).asStep(1), result("a", "read", 100, 0).asStep(2));
+        PhaseResult slow = PhaseResult.parse(result("a", "read", 100, 0).toLine().replace("seconds=1.0", "seconds=4.0"));
+        List<PhaseResult> slower = List.of(whole.getFirst(), slow.asStep(2));
+        Rounds rounds = new Rounds(List.of(whole, slower, whole.subList(0, 1)));
         String text = new TextReport(rounds).text();
-        assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.0 +1\\.00 .* 1\\.0–2\\.0")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +5\\.0 +1\\.00 .* 2\\.0–5\\.0")), text);
     }
 
     @Test
