@@ -99,9 +99,6 @@ final class Background {
     /** A merge found no space that a checkpoint may make. */
     private volatile boolean checkpointNext;
 
-    /** What is told of each memtable that was packed. */
-    private volatile Runnable whenPacked = () -> {};
-
     private volatile Steps steps;
     private volatile boolean closing;
 
@@ -296,20 +293,6 @@ final class Background {
         mergeSoon();
         packedSinceCheckpoint.incrementAndGet();
         checkpointIfDue();
-        tellPacked();
-    }
-
-    private void tellPacked() {
-        try {
-            whenPacked.run();
-        } catch (OutOfMemoryError full) {
-            // Nothing of the memtable depends on it, and it is told of the next one.
-        }
-    }
-
-    /** Has {@code action} done by who has packed a memtable, as far as the Java heap has room for it. */
-    void whenPacked(Runnable action) {
-        whenPacked = action;
     }
 
     /** Sets the distance in memtables between checkpoints, and has one made when it is due now. */

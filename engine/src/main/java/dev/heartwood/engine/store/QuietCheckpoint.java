@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,7 +19,7 @@ final class QuietCheckpoint {
      */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final Workers workers;
+    private final Timer timer;
     private final LongSupplier activity;
     private final Runnable checkpoint;
     private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -30,7 +31,7 @@ final class QuietCheckpoint {
      * @param checkpoint asks for a checkpoint
      */
     QuietCheckpoint(Workers workers, LongSupplier activity, Runnable checkpoint) {
-        this.workers = workers;
+        this.timer = workers.timer(Priority.CHECKPOINT, this::look);
         this.activity = activity;
         this.checkpoint = checkpoint;
     }
@@ -38,12 +39,7 @@ final class QuietCheckpoint {
     /** Looks later whether the store has come to rest; called after each merge and each discard. */
     void lookLater() {
         if (!closed && scheduled.compareAndSet(false, true)) {
-            try {
-                workers.submitLater(Priority.CHECKPOINT, QUIET_NANOS, this::look);
-            } catch (RuntimeException | Error e) {
-                scheduled.set(false);
-                throw e;
-            }
+            timer.start(QUIET_NANOS);
         }
     }
 

@@ -12,6 +12,7 @@ import dev.heartwood.engine.auto.WorkloadSample;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.TreeGauge;
 import dev.heartwood.engine.trunk.Trunk;
@@ -29,7 +30,7 @@ import java.util.function.Consumer;
  */
 final class Tuner {
     /*
-     * All fields but one are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
+     * All fields are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
      * for it. Lock order: the monitor, then the trunk's structure lock, or the loan's.
      */
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -50,13 +51,11 @@ final class Tuner {
     private final Epochs epochs;
     private final Background background;
     private final FailStop failStop;
-    private final Workers workers;
     private final Listening listening;
     private final Gauges gauges;
     private final MemtableLoan loan;
     private final Consumer<PolicyChange> told = this::tell;
-    // Made once, as a full Java heap must not keep it from being scheduled.
-    private final Runnable stepTask = this::step;
+    private final Timer timer;
     private final long memtableBytes;
     /** Whether a part of the stored keys is no range of the user's. */
     private final boolean isHashed;
@@ -68,8 +67,6 @@ final class Tuner {
     private int height;
     private boolean scheduled;
     private boolean closed;
-    /** Whether a step could not be scheduled. Written under the monitor, read without. */
-    private volatile boolean isMissed;
 
     Tuner(
             StoreOptions options,
@@ -86,11 +83,11 @@ final class Tuner {
         this.epochs = epochs;
         this.background = background;
         this.failStop = failStop;
-        this.workers = workers;
         this.listening = listening;
         this.gauges = gauges;
         this.loan = loan;
         this.memtableBytes = memtableBytes;
+        this.timer = workers.timer(Priority.CHECKPOINT, this::step);
         this.isHashed = options.keyOrder() == KeyOrder.HASHED;
         this.tuning = StoreTuning.of(options);
     }
@@ -153,23 +150,8 @@ final class Tuner {
 
     private void later() {
         if (!scheduled && !closed) {
-            isMissed = true;
-            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, stepTask);
+            timer.start(INTERVAL_NANOS);
             scheduled = true;
-            isMissed = false;
-        }
-    }
-
-    /** Goes on where a step could not be scheduled, as on a full Java heap; called now and then by the background. */
-    void goOn() {
-        if (isMissed) {
-            goOnIfWanted();
-        }
-    }
-
-    private synchronized void goOnIfWanted() {
-        if (auto != null) {
-            later();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.Queue;
 
@@ -18,7 +19,9 @@ class QueuedWorkers implements Workers {
     }
 
     @Override
-    public void submitLater(Priority priority, long delayNanos, Runnable task) {}
+    public Timer timer(Priority priority, Runnable task) {
+        return delayNanos -> {};
+    }
 
     @Override
     public final boolean runOneHere() {
