@@ -4,6 +4,7 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.PolicyChange;
+import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreTuning;
 import dev.heartwood.engine.auto.AutoPolicy;
@@ -18,6 +19,8 @@ import dev.heartwood.engine.trunk.TreeGauge;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.engine.trunk.TrunkPolicies;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -62,6 +65,9 @@ final class Tuner {
     private StoreTuning tuning;
     /** Null unless the store decides by itself. */
     private AutoPolicy auto;
+    /** What was decided and is not carried out yet: where that fails, as on a full Java heap, it is done again. */
+    private final List<Decision> due = new ArrayList<>();
+
     private Decision leaves;
     private Decision inner;
     private int height;
@@ -115,12 +121,14 @@ final class Tuner {
         if (isOther) {
             loan.leave(told);
             auto = null;
+            due.clear();
             background.rest(null);
             forgetNodes();
             trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
             background.policyChanged();
             begin(wanted);
         } else if (isAsked && auto != null) {
+            due.removeIf(decision -> decision.part() == Part.CHECKPOINT_DISTANCE);
             auto.ask(wanted.checkpointDistance());
         }
         // Last: what failed half way, as on a full Java heap, is done again by the next call.
@@ -163,12 +171,14 @@ final class Tuner {
         try {
             loan.goOn();
             TreeGauge tree = trunk.gauge();
-            for (Decision decision : auto.decide(gauges.sample(), tree)) {
-                carryOut(decision);
+            auto.decide(gauges.sample(), tree, due);
+            while (!due.isEmpty()) {
+                carryOut(due.getFirst());
+                due.removeFirst();
             }
             if (tree.height() != height) {
-                height = tree.height();
                 applyAgain();
+                height = tree.height();
             }
             if (auto.isQuietBegun()) {
                 background.quiet();

@@ -14,7 +14,7 @@ class QueuedWorkers implements Workers {
     }
 
     @Override
-    public final void submit(Priority priority, Runnable task) {
+    public void submit(Priority priority, Runnable task) {
         tasks.add(task);
     }
 
