@@ -163,6 +163,7 @@ final class WritePath {
 
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
+        requireWritable();
         memtables.checkHolds(batch.count(), batch.userBytes());
         boolean logged = durability != Durability.NONE;
         RoomSearch search = null;
