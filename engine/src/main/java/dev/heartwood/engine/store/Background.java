@@ -278,12 +278,7 @@ final class Background {
 
     private void pack(Generation sealed) {
         sealed.space().prepareNext();
-        try {
-            sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
-        } catch (RuntimeException | Error e) {
-            sealed.space().packingFailed();
-            throw e;
-        }
+        sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
         packingFailure = null;
         generations.removeOldest(sealed, epochs);
         epochs.reclaim();
