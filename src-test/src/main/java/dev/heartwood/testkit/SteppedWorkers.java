@@ -1,6 +1,7 @@
 package dev.heartwood.testkit;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,10 +39,12 @@ public final class SteppedWorkers implements Workers {
 
     /** The task may run as soon as any other has, but nobody waits for it. */
     @Override
-    public void submitLater(Priority priority, long delayNanos, Runnable task) {
-        if (!closed) {
-            delayed.add(new Task(priority, task));
-        }
+    public Timer timer(Priority priority, Runnable task) {
+        return delayNanos -> {
+            if (!closed) {
+                delayed.add(new Task(priority, task));
+            }
+        };
     }
 
     /** Lets the time of all tasks come that were to run later. */

@@ -37,6 +37,7 @@ class CallsFromUserCodeTest {
     private static final byte[] VALUE = {2};
     private static final int KEYS = 1000;
     private static final int ROUNDS = 8;
+    private static final int LARGE_BATCH = 40_000;
 
     private final Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1));
     private final KeyValueStore other = environment.open(Path.of("other"), StoreOptions.builder().build());
@@ -111,6 +112,15 @@ class CallsFromUserCodeTest {
         calls.put("write", () -> {
             try (WriteBatch batch = store.newBatch()) {
                 batch.put(KEY, VALUE);
+                store.write(batch);
+            }
+        });
+        // Not as too large, which it is for any memtable.
+        calls.put("write of a large batch", () -> {
+            try (WriteBatch batch = store.newBatch()) {
+                for (int i = 0; i < LARGE_BATCH; i++) {
+                    batch.delete(KEY);
+                }
                 store.write(batch);
             }
         });

@@ -14,6 +14,7 @@ import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.store.Surroundings;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.ThreadWorkers;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.ByteBuffer;
@@ -43,8 +44,8 @@ class RefusedTaskTest {
         }
 
         @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {
-            workers.submitLater(priority, delayNanos, task);
+        public Timer timer(Priority priority, Runnable task) {
+            return workers.timer(priority, task);
         }
 
         @Override

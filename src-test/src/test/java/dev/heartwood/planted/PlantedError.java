@@ -192,6 +192,30 @@ public final class PlantedError {
         }
     }
 
+    /** Strikes while a range is discarded, as it is looked up what merges owe then; it is free once it is discarded again. */
+    public static final class BeforeDiscarding implements Runnable {
+        @Override
+        public void run() {
+            assertEquals(bytesLeft(false), bytesLeft(true));
+        }
+
+        private static long bytesLeft(boolean strikes) {
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, new SimulatedMachine(1));
+                    KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                store.put(KEY, VALUE);
+                store.checkpoint();
+                store.settle();
+                if (strikes) {
+                    arm();
+                    assertThrows(InternalError.class, () -> store.discard(KeyRange.all()));
+                }
+                store.discard(KeyRange.all());
+                store.settle();
+                return store.stats().liveBytes();
+            }
+        }
+    }
+
     /** Strikes while memtables are packed, at the first call, the second, the third; no memtable's memory is lost. */
     public static final class WhilePacking implements Runnable {
         @Override

@@ -76,7 +76,13 @@ class PlantedErrorTest {
 
     @Test
     void whileARangeIsDiscarded() throws ReflectiveOperationException {
-        strike("base.Epochs", "defer", PlantedError.WhileDiscarding.class);
+        strike("trunk.TrunkVersion", "releaseLater", PlantedError.WhileDiscarding.class);
+    }
+
+    /** What a range had let go of was in use until the store was opened again. */
+    @Test
+    void beforeARangeIsDiscarded() throws ReflectiveOperationException {
+        strike("trunk.Trunk", "debt", PlantedError.BeforeDiscarding.class);
     }
 
     @Test

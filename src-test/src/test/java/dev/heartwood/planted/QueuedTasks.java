@@ -1,6 +1,7 @@
 package dev.heartwood.planted;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -21,7 +22,9 @@ final class QueuedTasks implements Workers {
     }
 
     @Override
-    public void submitLater(Priority priority, long delayNanos, Runnable task) {}
+    public Timer timer(Priority priority, Runnable task) {
+        return delayNanos -> {};
+    }
 
     @Override
     public boolean runOneHere() {

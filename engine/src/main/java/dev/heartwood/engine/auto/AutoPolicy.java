@@ -116,8 +116,11 @@ public final class AutoPolicy {
         farDistance = 0;
     }
 
-    /** What is to be changed after an interval; as a rule nothing. */
-    public List<Decision> decide(WorkloadSample sample, TreeGauge tree) {
+    /**
+     * Adds to {@code decisions} what is to be changed after an interval, as a rule nothing. What could not be added, as on a full Java heap, was
+     * not decided.
+     */
+    public void decide(WorkloadSample sample, TreeGauge tree, List<Decision> decisions) {
         mix.add(sample);
         heat.add(tree.leaves());
         innerBytes = tree.innerBytes();
@@ -128,12 +131,10 @@ public final class AutoPolicy {
         }
         idleFor = sample.isIdle() ? Math.min(idleFor + 1, REST_INTERVALS + 1) : 0;
         decideRest();
-        List<Decision> decisions = new ArrayList<>();
         decideSpan(decisions);
         decideNodes(leaves, sample, decisions);
         decideNodes(inner, sample, decisions);
         decideDistance(sample, decisions);
-        return decisions;
     }
 
     /** Whether a quiet time has just begun, to be spent on what merges free; said once for each. */
@@ -169,10 +170,8 @@ public final class AutoPolicy {
         } else if (!nodes.damping.allows(wanted)) {
             return;
         }
-        if (!leaves.eager && !inner.eager) {
-            span = scanned();
-        }
-        nodes.eager = !nodes.eager;
+        Span keys = leaves.eager || inner.eager ? span : scanned();
+        boolean isEager = !nodes.eager;
         String reason = follows
                 ? "the leaves below are lazy again"
                 : text(
@@ -182,15 +181,17 @@ public final class AutoPolicy {
                         nodes.cost.eagerRuns(),
                         bytes(saved(nodes)),
                         bytes(paid(nodes)),
-                        bytes(held(nodes, span)));
+                        bytes(held(nodes, keys)));
         decisions.add(new Decision(
                 nodes.part,
-                span,
-                nodes.eager ? nodes.eagerPolicy : null,
+                keys,
+                isEager ? nodes.eagerPolicy : null,
                 0,
-                nodes.policy(!nodes.eager).name(),
                 nodes.policy(nodes.eager).name(),
+                nodes.policy(isEager).name(),
                 reason));
+        span = keys;
+        nodes.eager = isEager;
     }
 
     /** What scans are spared in an interval when a part is eager. */
@@ -274,20 +275,22 @@ public final class AutoPolicy {
         String reason = text(
                 "%.0f%% of the scans were there, and %.0f%% of the leaves have nearly all of them",
                 100 * heat.shareOfScans(span), 100 * heat.shareOfLeaves(hot));
-        Span before = span;
-        span = scanned();
+        Span keys = scanned();
+        List<Decision> together = new ArrayList<>();
         for (NodesPart nodes : List.of(leaves, inner)) {
             if (nodes.eager) {
-                decisions.add(new Decision(
+                together.add(new Decision(
                         nodes.part,
-                        span,
+                        keys,
                         nodes.eagerPolicy,
                         0,
-                        nodes.eagerPolicy + " of " + before,
+                        nodes.eagerPolicy + " of " + span,
                         nodes.eagerPolicy.name(),
                         reason));
             }
         }
+        decisions.addAll(together);
+        span = keys;
     }
 
     private void decideDistance(WorkloadSample sample, List<Decision> decisions) {
@@ -310,10 +313,10 @@ public final class AutoPolicy {
     /** Has a far distance in force, or with 0 the one that was asked for. */
     private void changeDistance(int distance, String reason, List<Decision> decisions) {
         int before = farDistance == 0 ? askedDistance : farDistance;
-        farDistance = distance;
         int after = distance == 0 ? askedDistance : distance;
         decisions.add(new Decision(
                 Part.CHECKPOINT_DISTANCE, Span.ALL, null, after, Integer.toString(before), Integer.toString(after), reason));
+        farDistance = distance;
     }
 
     private int far(WorkloadSample sample) {

@@ -1,7 +1,5 @@
 package dev.heartwood.engine.base;
 
-import java.util.LinkedList;
-import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,7 +27,8 @@ public final class Epochs {
      * slots[i]          volatile           CAS 0 -> e, then plain  the operation that took it
      *                                      or release
      * slotsUsed         volatile           CAS upwards            -
-     * deferred, running -                  -                      deferredLock
+     * first-, lastDeferred,
+     * running           -                  -                      deferredLock
      */
     /** The most operations that are active at once; more wait for one of them to end. */
     public static final int SLOTS = 1024;
@@ -48,15 +47,27 @@ public final class Epochs {
     /** How long who found no slot sleeps; a virtual thread that yields instead may keep its carrier from those it waits for. */
     private static final long CROWD_NANOS = 20_000;
 
-    private record Deferred(long stamp, Runnable action) {}
+    /** An action that can be deferred, by {@link #deferPrepared}, once at a time: what that takes of the Java heap is taken when it is made. */
+    public static final class Deferred {
+        private final Runnable action;
+        // Guarded by deferredLock.
+        private long stamp;
+        private Deferred next;
+
+        public Deferred(Runnable action) {
+            this.action = action;
+        }
+    }
 
     private final AtomicLong epoch = new AtomicLong(1);
     private final AtomicLongArray slots = new AtomicLongArray((SLOTS + BRIEF_SLOTS) * STRIDE + STRIDE);
     private final AtomicLong slotsUsed = new AtomicLong();
     private final ReentrantLock crowd = new ReentrantLock();
     private final ReentrantLock deferredLock = new ReentrantLock();
-    // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
-    private final Queue<Deferred> deferred = new LinkedList<>();
+    /** What was deferred first, and last. */
+    private Deferred firstDeferred;
+
+    private Deferred lastDeferred;
     /** Deferred actions that some thread has taken and not finished. */
     private int running;
 
@@ -203,9 +214,20 @@ public final class Epochs {
 
     /** Runs {@code action} once every operation active now has ended, in some later call of {@link #reclaim}. */
     public void defer(Runnable action) {
+        deferPrepared(new Deferred(action));
+    }
+
+    /** As {@link #defer}, of what is not deferred now; takes nothing of the Java heap. */
+    public void deferPrepared(Deferred deferred) {
         deferredLock.lock();
         try {
-            deferred.add(new Deferred(advance(), action));
+            deferred.stamp = advance();
+            if (firstDeferred == null) {
+                firstDeferred = deferred;
+            } else {
+                lastDeferred.next = deferred;
+            }
+            lastDeferred = deferred;
         } finally {
             deferredLock.unlock();
         }
@@ -217,14 +239,17 @@ public final class Epochs {
             Runnable due;
             deferredLock.lock();
             try {
-                Deferred first = deferred.peek();
+                Deferred first = firstDeferred;
                 if (first == null) {
                     return false;
                 }
                 if (!passed(first.stamp)) {
                     return true;
                 }
-                due = deferred.poll().action;
+                firstDeferred = first.next;
+                lastDeferred = firstDeferred == null ? null : lastDeferred;
+                first.next = null;
+                due = first.action;
                 running++;
             } finally {
                 deferredLock.unlock();
@@ -260,7 +285,7 @@ public final class Epochs {
     private boolean isOwed(long stamp) {
         deferredLock.lock();
         try {
-            Deferred first = deferred.peek();
+            Deferred first = firstDeferred;
             return running > 0 || first != null && first.stamp < stamp;
         } finally {
             deferredLock.unlock();

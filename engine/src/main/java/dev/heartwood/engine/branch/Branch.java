@@ -24,6 +24,7 @@ public final class Branch {
     private final byte[] lastKey;
     private final long[] groupBytes;
     private final AtomicInteger references = new AtomicInteger(1);
+    private final Runnable releasing;
 
     Branch(
             BranchStorage storage,
@@ -44,6 +45,7 @@ public final class Branch {
         this.lastKey = lastKey;
         this.groups = groups;
         this.groupBytes = groupBytes;
+        this.releasing = storage.releaser().releasing(extents);
         for (int i = 0; i < groups.length; i++) {
             groups[i].retain(groupBytes[i]);
         }
@@ -149,7 +151,7 @@ public final class Branch {
             for (int i = 0; i < groups.length; i++) {
                 groups[i].release(groupBytes[i]);
             }
-            storage.releaser().release(extents);
+            releasing.run();
         }
     }
 

@@ -2,6 +2,7 @@ package dev.heartwood.engine.branch;
 
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.extent.ExtentReleaser;
 import dev.heartwood.engine.os.MemoryPool;
 
 /**

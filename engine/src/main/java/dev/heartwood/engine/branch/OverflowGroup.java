@@ -26,6 +26,7 @@ public final class OverflowGroup implements LargeValues {
     private final int[] extents;
     private final long bytes;
     private final AtomicInteger references = new AtomicInteger(1);
+    private final Runnable releasing;
     private final AtomicLong referencedBytes = new AtomicLong();
 
     OverflowGroup(BranchStorage storage, long id, int[] extents, long bytes) {
@@ -33,6 +34,7 @@ public final class OverflowGroup implements LargeValues {
         this.id = id;
         this.extents = extents;
         this.bytes = bytes;
+        this.releasing = storage.releaser().releasing(extents);
     }
 
     /** The number that no other group of the store has. */
@@ -72,7 +74,7 @@ public final class OverflowGroup implements LargeValues {
         referencedBytes.addAndGet(-bytesReferredTo);
         int left = references.decrementAndGet();
         if (left == 0) {
-            storage.releaser().release(extents);
+            releasing.run();
         } else if (left < 0) {
             throw new IllegalStateException("overflow group " + id + " is released twice");
         }

@@ -177,7 +177,7 @@ final class PageStream {
         close();
         for (int extent : extents.toArray()) {
             storage.file().discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
-            storage.extents().free(extent);
+            storage.extents().giveBack(extent, purpose);
         }
     }
 

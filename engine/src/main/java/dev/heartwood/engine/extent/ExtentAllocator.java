@@ -305,7 +305,7 @@ public final class ExtentAllocator {
         }
     }
 
-    /** Promises again what a packing has taken that failed, and will be tried again. */
+    /** Promises again what a packing has taken that failed, and will be tried again; before any of that is freed but by {@link #giveBack}. */
     public void packingFailed() {
         lock.lock();
         try {
@@ -328,6 +328,20 @@ public final class ExtentAllocator {
             used[extent >>> 6] &= ~(1L << extent);
             lowestWord = Math.min(lowestWord, extent >>> 6);
             allocated--;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** As {@link #free}, of an extent that was allocated for a purpose which came to nothing: one that was promised to a packing is so again. */
+    public void giveBack(int extent, Purpose purpose) {
+        lock.lock();
+        try {
+            free(extent);
+            if (purpose == Purpose.PACKING && packed > 0) {
+                packed--;
+                promised++;
+            }
         } finally {
             lock.unlock();
         }

@@ -1,12 +1,12 @@
 package dev.heartwood.engine.filter;
 
 import dev.heartwood.engine.cache.CachedFile;
+import dev.heartwood.engine.extent.ExtentReleaser;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /**
  * A filter that maps a key's hash to the values, 0..63, under which the key was recorded: the ordinals of the branches that may
@@ -22,7 +22,7 @@ public final class Maplet {
     private final long entries;
     private final long duplicateEntries;
     private final long valueSet;
-    private final Consumer<int[]> releaser;
+    private final Runnable releasing;
     private final AtomicInteger references = new AtomicInteger(1);
 
     /** With a null shape for a maplet without entries. */
@@ -32,13 +32,13 @@ public final class Maplet {
             MapletShape shape,
             int[] valueEntries,
             long duplicateEntries,
-            Consumer<int[]> releaser) {
+            ExtentReleaser releaser) {
         this.id = id;
         this.extents = extents;
         this.shape = shape;
         this.valueEntries = valueEntries;
         this.duplicateEntries = duplicateEntries;
-        this.releaser = releaser;
+        this.releasing = releaser.releasing(extents);
         long sum = 0;
         long set = 0;
         for (int value = 0; value < valueEntries.length; value++) {
@@ -169,7 +169,7 @@ public final class Maplet {
         int left = references.decrementAndGet();
         assert left >= 0 : "maplet " + id + " was released before";
         if (left == 0) {
-            releaser.accept(extents);
+            releasing.run();
         }
     }
 
@@ -190,7 +190,7 @@ public final class Maplet {
      * @param releaser is given the extents at the last {@link #release}
      * @throws dev.heartwood.CorruptionException when it is no descriptor
      */
-    public static Maplet decode(ByteBuffer image, String file, long page, Consumer<int[]> releaser) {
+    public static Maplet decode(ByteBuffer image, String file, long page, ExtentReleaser releaser) {
         return MapletCodec.decode(image, file, page, releaser);
     }
 

@@ -1,12 +1,12 @@
 package dev.heartwood.engine.filter;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.engine.extent.ExtentReleaser;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.function.Consumer;
 
 /** The descriptor of a maplet as bytes. */
 final class MapletCodec {
@@ -46,7 +46,7 @@ final class MapletCodec {
         image.order(order);
     }
 
-    static Maplet decode(ByteBuffer image, String file, long page, Consumer<int[]> releaser) {
+    static Maplet decode(ByteBuffer image, String file, long page, ExtentReleaser releaser) {
         ByteOrder order = image.order();
         image.order(ByteOrder.LITTLE_ENDIAN);
         try {
@@ -58,7 +58,7 @@ final class MapletCodec {
         }
     }
 
-    private static Maplet read(ByteBuffer image, String file, long page, Consumer<int[]> releaser) {
+    private static Maplet read(ByteBuffer image, String file, long page, ExtentReleaser releaser) {
         long id = image.getLong();
         int pages = image.getInt();
         int values = image.get();

@@ -15,6 +15,7 @@ final class MapletPages implements AutoCloseable {
     private final WriteMode writeMode;
     private final MapletShape shape;
     private final FilterPageWriter writer;
+    private final Purpose purpose;
     private final int[] taken;
     private final long bufferBytes;
     private long buffer;
@@ -32,6 +33,7 @@ final class MapletPages implements AutoCloseable {
         this.storage = storage;
         this.mapletId = mapletId;
         this.writeMode = writeMode;
+        this.purpose = writeMode == WriteMode.CACHED ? Purpose.PACKING : Purpose.COMPACTION;
         this.shape = shape;
         this.writer = new FilterPageWriter(shape);
         this.taken = new int[shape.pages + PageLayout.EXTENT_PAGES - 1 >>> PageLayout.EXTENT_SHIFT];
@@ -76,7 +78,7 @@ final class MapletPages implements AutoCloseable {
         if (!complete) {
             for (int i = 0; i < takenCount; i++) {
                 storage.file().discard((long) taken[i] << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
-                storage.extents().free(taken[i]);
+                storage.extents().giveBack(taken[i], purpose);
             }
         }
     }
@@ -120,7 +122,7 @@ final class MapletPages implements AutoCloseable {
     private void beginPage() {
         int inExtent = pages & PageLayout.EXTENT_PAGES - 1;
         if (inExtent == 0) {
-            taken[takenCount] = storage.extents().allocate(writeMode == WriteMode.CACHED ? Purpose.PACKING : Purpose.COMPACTION);
+            taken[takenCount] = storage.extents().allocate(purpose);
             takenCount++;
         }
         writer.begin(buffer + (long) inExtent * PageLayout.PAGE_BYTES);

@@ -2,8 +2,8 @@ package dev.heartwood.engine.filter;
 
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.extent.ExtentReleaser;
 import dev.heartwood.engine.os.MemoryPool;
-import java.util.function.Consumer;
 
 /**
  * What the maplets of one store stand on.
@@ -16,4 +16,4 @@ import java.util.function.Consumer;
  *     gave up the last reference, while operations still in an epoch may be reading the pages
  */
 public record MapletStorage(
-        CachedFile file, ExtentAllocator extents, MemoryPool pool, long storeId, Consumer<int[]> releaser) {}
+        CachedFile file, ExtentAllocator extents, MemoryPool pool, long storeId, ExtentReleaser releaser) {}

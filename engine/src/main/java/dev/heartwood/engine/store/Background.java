@@ -99,9 +99,6 @@ final class Background {
     /** A merge found no space that a checkpoint may make. */
     private volatile boolean checkpointNext;
 
-    /** What is told of each memtable that was packed. */
-    private volatile Runnable whenPacked = () -> {};
-
     private volatile Steps steps;
     private volatile boolean closing;
 
@@ -281,12 +278,7 @@ final class Background {
 
     private void pack(Generation sealed) {
         sealed.space().prepareNext();
-        try {
-            sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
-        } catch (RuntimeException | Error e) {
-            sealed.space().packingFailed();
-            throw e;
-        }
+        sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
         packingFailure = null;
         generations.removeOldest(sealed, epochs);
         epochs.reclaim();
@@ -296,20 +288,6 @@ final class Background {
         mergeSoon();
         packedSinceCheckpoint.incrementAndGet();
         checkpointIfDue();
-        tellPacked();
-    }
-
-    private void tellPacked() {
-        try {
-            whenPacked.run();
-        } catch (OutOfMemoryError full) {
-            // Nothing of the memtable depends on it, and it is told of the next one.
-        }
-    }
-
-    /** Has {@code action} done by who has packed a memtable, as far as the Java heap has room for it. */
-    void whenPacked(Runnable action) {
-        whenPacked = action;
     }
 
     /** Sets the distance in memtables between checkpoints, and has one made when it is due now. */

@@ -536,6 +536,11 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
+            public boolean giveBackEmpty() {
+                return giveBackEmptyMemtables();
+            }
+
+            @Override
             public void recall() {
                 recallMemtables();
             }
@@ -577,6 +582,18 @@ public final class EngineEnvironment implements Environment {
     /** Has views that are open give back the memory of memtables that the trees have by now. Waits for nobody. */
     public void recallMemtables() {
         shares().forEach(MemoryShare::recall);
+    }
+
+    /**
+     * Has memory of memtables without entries given back, in any store. For who is about to be refused some: a write that waits, maybe for what
+     * this one has, begins anew then. Returns whether there was any.
+     */
+    boolean giveBackEmptyMemtables() {
+        boolean isAny = false;
+        for (MemoryShare share : shares()) {
+            isAny |= share.giveBackEmpty();
+        }
+        return isAny;
     }
 
     /** Has the store with the largest active memtable seal it. */

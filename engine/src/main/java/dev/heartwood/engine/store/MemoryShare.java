@@ -1,5 +1,6 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.ClosedException;
 import dev.heartwood.engine.base.Epochs;
 
 /**
@@ -55,6 +56,21 @@ final class MemoryShare {
             }
         } finally {
             epochs.exit(slot);
+        }
+    }
+
+    /**
+     * Has memory given back that is in a memtable without entries, since a write was refused more for it, or waits for that; returns whether
+     * there was any.
+     */
+    boolean giveBackEmpty() {
+        try {
+            return !calls.isClosed() && write.giveBackIfEmpty();
+        } catch (ClosedException closing) {
+            return false;
+        } catch (RuntimeException | Error e) {
+            parts.failStop().fail(e);
+            return false;
         }
     }
 

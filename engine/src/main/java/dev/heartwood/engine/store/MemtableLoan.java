@@ -9,6 +9,7 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.List;
 import java.util.Locale;
@@ -53,8 +54,7 @@ final class MemtableLoan {
     private final long leftBytes;
     private final long memtableBytes;
     private final Load load;
-    // Made once, as a full Java heap must not keep it from being scheduled.
-    private final Runnable lookTask = this::look;
+    private final Timer timer;
     private final List<Consumer<PolicyChange>> members = new CopyOnWriteArrayList<>();
     private final AtomicBoolean givingBack = new AtomicBoolean();
     /** Whether who gives back next is to give back everything. */
@@ -76,6 +76,7 @@ final class MemtableLoan {
         this.records = records;
         this.epochs = epochs;
         this.workers = workers;
+        this.timer = workers.timer(Priority.CHECKPOINT, this::look);
         this.memtableBytes = memtableBytes;
         this.leftBytes = memtableBytes / LEFT;
         this.load = load;
@@ -102,7 +103,7 @@ final class MemtableLoan {
         later();
     }
 
-    /** Looks on where a look could not be scheduled, or failed, as on a full Java heap; called by those who have joined, now and then. */
+    /** Looks on where a look failed, as on a full Java heap; called by those who have joined, now and then. */
     synchronized void goOn() {
         if (!members.isEmpty()) {
             later();
@@ -119,7 +120,7 @@ final class MemtableLoan {
 
     private void later() {
         if (!scheduled) {
-            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, lookTask);
+            timer.start(INTERVAL_NANOS);
             scheduled = true;
         }
     }

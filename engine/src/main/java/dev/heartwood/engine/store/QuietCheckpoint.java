@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -14,12 +15,12 @@ import java.util.function.LongSupplier;
 final class QuietCheckpoint {
     /*
      * A merge schedules a look, unless one is scheduled. A look that finds that something was done since the one before schedules the
-     * next, and so does one that finds a checkpoint under way, which may have begun before. The flag is cleared before the activity is counted: who merges is counted first and then looks at the flag. A checkpoint of
-     * what is durable already does nothing.
+     * next, and so does one that finds a checkpoint under way, which may have begun before. The flag is cleared before the activity is
+     * counted: who merges is counted first and then looks at the flag. A checkpoint of what is durable already does nothing.
      */
     private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    private final Workers workers;
+    private final Timer timer;
     private final LongSupplier activity;
     private final BooleanSupplier checkpoint;
     private final AtomicBoolean scheduled = new AtomicBoolean();
@@ -31,7 +32,7 @@ final class QuietCheckpoint {
      * @param checkpoint asks for a checkpoint; says whether it will begin, and not another one is under way
      */
     QuietCheckpoint(Workers workers, LongSupplier activity, BooleanSupplier checkpoint) {
-        this.workers = workers;
+        this.timer = workers.timer(Priority.CHECKPOINT, this::look);
         this.activity = activity;
         this.checkpoint = checkpoint;
     }
@@ -39,12 +40,7 @@ final class QuietCheckpoint {
     /** Looks later whether the store has come to rest; called after each merge and each discard. */
     void lookLater() {
         if (!closed && scheduled.compareAndSet(false, true)) {
-            try {
-                workers.submitLater(Priority.CHECKPOINT, QUIET_NANOS, this::look);
-            } catch (RuntimeException | Error e) {
-                scheduled.set(false);
-                throw e;
-            }
+            timer.start(QUIET_NANOS);
         }
     }
 

@@ -54,13 +54,17 @@ final class Recovery implements ReplaySink, AutoCloseable {
         if (memtable.entries() > 0) {
             pack(trunk.version().generation());
         }
+        boolean hasAskedAll = false;
         while (!memtable.reserve(0, keyLength, valueLength)) {
             // Asked twice: who took what was there in between has that to give back.
             if (!environment.awaitMemtableMemory()
                     && !memtable.reserve(0, keyLength, valueLength)
                     && !environment.awaitMemtableMemory()) {
-                throw new InsufficientMemoryException(
-                        "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes");
+                if (hasAskedAll || !environment.giveBackEmptyMemtables()) {
+                    throw new InsufficientMemoryException(
+                            "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes");
+                }
+                hasAskedAll = true;
             }
         }
     }

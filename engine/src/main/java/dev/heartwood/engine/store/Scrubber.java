@@ -13,6 +13,7 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.verify.PageRuns;
 import dev.heartwood.engine.verify.PageRuns.Run;
@@ -32,7 +33,7 @@ final class Scrubber {
      * under it. So what does not look right is looked up in a new list, and read once more while that checkpoint is held. Only
      * then it is damage; else the pass goes on with the new list.
      *
-     * All fields but the counters and what was missed are guarded by the monitor, which a step holds; closing waits for it.
+     * All fields but the counters are guarded by the monitor, which a step holds; closing waits for it.
      */
     private static final long CACHE_BYTES = 1L << 20;
     private static final long PASS_NANOS_MIN = TimeUnit.MILLISECONDS.toNanos(100);
@@ -40,17 +41,13 @@ final class Scrubber {
     private final Checkpointer checkpointer;
     private final BlockDevice device;
     private final MemoryPool pool;
-    private final Workers workers;
     private final long bytesPerSecond;
     private final Damage damage;
-    // Made once, as a full Java heap must not keep it from being scheduled.
-    private final Runnable stepTask = this::step;
+    private final Timer timer;
     private List<Run> runs = List.of();
     private int next;
     private long storeId;
     private boolean closed;
-    /** When the next step was to come, if it could not be scheduled; else 0. Written under the monitor, read without. */
-    private volatile long missedNanos;
     private volatile long pages;
     private volatile long passes;
 
@@ -64,34 +61,15 @@ final class Scrubber {
         this.checkpointer = checkpointer;
         this.device = device;
         this.pool = pool;
-        this.workers = workers;
         this.bytesPerSecond = bytesPerSecond;
         this.damage = damage;
+        this.timer = workers.timer(Priority.IDLE, this::step);
     }
 
     /** Begins, unless the rate is 0. */
     synchronized void start() {
         if (bytesPerSecond > 0) {
-            later(PASS_NANOS_MIN);
-        }
-    }
-
-    private void later(long delayNanos) {
-        missedNanos = Math.max(1, delayNanos);
-        workers.submitLater(Priority.IDLE, delayNanos, stepTask);
-        missedNanos = 0;
-    }
-
-    /** Goes on where a step could not be scheduled, as on a full Java heap; called now and then by the background. */
-    void goOn() {
-        if (missedNanos != 0) {
-            goOnIfOpen();
-        }
-    }
-
-    private synchronized void goOnIfOpen() {
-        if (!closed && missedNanos != 0) {
-            later(missedNanos);
+            timer.start(PASS_NANOS_MIN);
         }
     }
 
@@ -121,7 +99,7 @@ final class Scrubber {
             // The trunk cannot be read, so what belongs to the store cannot be told; the pass goes on all the same.
             damage.met(FoundBy.SCRUB, unreadable(e));
         } finally {
-            later(delayNanos);
+            timer.start(delayNanos);
         }
     }
 

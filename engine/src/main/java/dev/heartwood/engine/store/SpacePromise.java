@@ -173,11 +173,6 @@ final class SpacePromise {
         }
     }
 
-    /** The memtable could not be packed, and will be later. */
-    void packingFailed() {
-        space.extents.packingFailed();
-    }
-
     /** The memtable is packed: what is left of its extents is for others. */
     synchronized void end() {
         if (!ended) {

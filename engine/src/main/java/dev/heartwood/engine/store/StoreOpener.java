@@ -326,10 +326,6 @@ final class StoreOpener {
         StoreParts parts = new StoreParts(
                 options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
                 records, scrubber, damage, listening, tuner, environment.operations(), environment.epochs());
-        background.whenPacked(() -> {
-            scrubber.goOn();
-            tuner.goOn();
-        });
         EngineStore store = new EngineStore(parts, environment, afterClose);
         closeAsAWhole(store, recovery);
         scrubber.start();

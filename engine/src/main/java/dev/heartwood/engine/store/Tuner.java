@@ -4,6 +4,7 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.PolicyChange;
+import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreTuning;
 import dev.heartwood.engine.auto.AutoPolicy;
@@ -12,11 +13,14 @@ import dev.heartwood.engine.auto.WorkloadSample;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.TreeGauge;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.engine.trunk.TrunkPolicies;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -29,7 +33,7 @@ import java.util.function.Consumer;
  */
 final class Tuner {
     /*
-     * All fields but one are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
+     * All fields are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
      * for it. Lock order: the monitor, then the trunk's structure lock, or the loan's.
      */
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -50,26 +54,25 @@ final class Tuner {
     private final Epochs epochs;
     private final Background background;
     private final FailStop failStop;
-    private final Workers workers;
     private final Listening listening;
     private final Gauges gauges;
     private final MemtableLoan loan;
     private final Consumer<PolicyChange> told = this::tell;
-    // Made once, as a full Java heap must not keep it from being scheduled.
-    private final Runnable stepTask = this::step;
+    private final Timer timer;
     private final long memtableBytes;
     /** Whether a part of the stored keys is no range of the user's. */
     private final boolean isHashed;
     private StoreTuning tuning;
     /** Null unless the store decides by itself. */
     private AutoPolicy auto;
+    /** What was decided and is not carried out yet: where that fails, as on a full Java heap, it is done again. */
+    private final List<Decision> due = new ArrayList<>();
+
     private Decision leaves;
     private Decision inner;
     private int height;
     private boolean scheduled;
     private boolean closed;
-    /** Whether a step could not be scheduled. Written under the monitor, read without. */
-    private volatile boolean isMissed;
 
     Tuner(
             StoreOptions options,
@@ -86,11 +89,11 @@ final class Tuner {
         this.epochs = epochs;
         this.background = background;
         this.failStop = failStop;
-        this.workers = workers;
         this.listening = listening;
         this.gauges = gauges;
         this.loan = loan;
         this.memtableBytes = memtableBytes;
+        this.timer = workers.timer(Priority.CHECKPOINT, this::step);
         this.isHashed = options.keyOrder() == KeyOrder.HASHED;
         this.tuning = StoreTuning.of(options);
     }
@@ -118,12 +121,14 @@ final class Tuner {
         if (isOther) {
             loan.leave(told);
             auto = null;
+            due.clear();
             background.rest(null);
             forgetNodes();
             trunk.usePolicy(TrunkPolicies.of(wanted.policy()));
             background.policyChanged();
             begin(wanted);
         } else if (isAsked && auto != null) {
+            due.removeIf(decision -> decision.part() == Part.CHECKPOINT_DISTANCE);
             auto.ask(wanted.checkpointDistance());
         }
         // Last: what failed half way, as on a full Java heap, is done again by the next call.
@@ -153,23 +158,8 @@ final class Tuner {
 
     private void later() {
         if (!scheduled && !closed) {
-            isMissed = true;
-            workers.submitLater(Priority.CHECKPOINT, INTERVAL_NANOS, stepTask);
+            timer.start(INTERVAL_NANOS);
             scheduled = true;
-            isMissed = false;
-        }
-    }
-
-    /** Goes on where a step could not be scheduled, as on a full Java heap; called now and then by the background. */
-    void goOn() {
-        if (isMissed) {
-            goOnIfWanted();
-        }
-    }
-
-    private synchronized void goOnIfWanted() {
-        if (auto != null) {
-            later();
         }
     }
 
@@ -181,12 +171,14 @@ final class Tuner {
         try {
             loan.goOn();
             TreeGauge tree = trunk.gauge();
-            for (Decision decision : auto.decide(gauges.sample(), tree)) {
-                carryOut(decision);
+            auto.decide(gauges.sample(), tree, due);
+            while (!due.isEmpty()) {
+                carryOut(due.getFirst());
+                due.removeFirst();
             }
             if (tree.height() != height) {
-                height = tree.height();
                 applyAgain();
+                height = tree.height();
             }
             if (auto.isQuietBegun()) {
                 background.quiet();

@@ -163,6 +163,7 @@ final class WritePath {
 
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
+        requireWritable();
         memtables.checkHolds(batch.count(), batch.userBytes());
         boolean logged = durability != Durability.NONE;
         RoomSearch search = null;
@@ -393,7 +394,7 @@ final class WritePath {
                 isLastAttempt = true;
             } else {
                 // What attempts have taken, also others': once that is back this one is tried again, and a refused one leaves nothing.
-                boolean isGivenBack = giveBack(full);
+                boolean isGivenBack = giveBack(full) | memtables.giveBackEmpty();
                 if (hasGivenBack || !isGivenBack) {
                     throw noMemory();
                 }
@@ -459,6 +460,12 @@ final class WritePath {
         }
         background.packSoon();
         return true;
+    }
+
+    /** As {@link #giveBack} for other stores that are short of memory; waits for nobody. Returns false also when the memtable is not empty. */
+    boolean giveBackIfEmpty() {
+        Generation active = generations.active();
+        return active.memtable().entries() == 0 && !closed && !failStop.isFailed() && giveBack(active);
     }
 
     /** Under the lock. Who lets go of it has the sealed memtable packed: to wake a thread may be to make way for it, and to wait. */
@@ -611,6 +618,9 @@ final class WritePath {
 
         /** Asks whoever holds most memory to seal. */
         void relieve();
+
+        /** Has memory given back that stores have in memtables without entries; returns whether there was any. */
+        boolean giveBackEmpty();
 
         /** Has open views give back what the tree has by now. */
         void recall();

@@ -2,12 +2,10 @@ package dev.heartwood.engine.task;
 
 import dev.heartwood.engine.base.Clock;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -34,7 +32,10 @@ public final class ThreadWorkers implements Workers {
     private final Condition changed = lock.newCondition();
     // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
     private final Map<Priority, Queue<Runnable>> queues = new EnumMap<>(Priority.class);
-    private final PriorityQueue<Delayed> delayed = new PriorityQueue<>(Comparator.comparingLong(Delayed::dueNanos));
+    /** Timers that run, by when they end; guarded by the lock. Linked by themselves, so that starting one takes nothing of the Java heap. */
+    private ThreadTimer firstTimer;
+
+    private ThreadTimer lastTimer;
     private final Clock clock = Clock.SYSTEM;
     private final long beginNanos = clock.nanoTime();
     private final List<Thread> threads = new ArrayList<>();
@@ -42,8 +43,66 @@ public final class ThreadWorkers implements Workers {
     private final ThreadsApart apart;
     private boolean closing;
 
-    /** A task that is not due yet; the time counts from the beginning of these workers. */
-    private record Delayed(long dueNanos, Priority priority, Runnable task) {}
+    /** A timer of these workers, from whose beginning the time counts. All but what it runs is guarded by the lock. */
+    private final class ThreadTimer implements Timer {
+        private final Priority priority;
+        private final Runnable task;
+        private long dueNanos;
+        private boolean isRunning;
+        private ThreadTimer previous;
+        private ThreadTimer next;
+
+        ThreadTimer(Priority priority, Runnable task) {
+            this.priority = priority;
+            this.task = task;
+        }
+
+        @Override
+        public void start(long delayNanos) {
+            lock.lock();
+            try {
+                if (!closing && !isRunning) {
+                    isRunning = true;
+                    dueNanos = clock.nanoTime() - beginNanos + delayNanos;
+                    link();
+                    wakeAll();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** From the last one on: most timers are started for as long as others are. */
+        private void link() {
+            previous = lastTimer;
+            while (previous != null && previous.dueNanos > dueNanos) {
+                previous = previous.previous;
+            }
+            next = previous == null ? firstTimer : previous.next;
+            if (previous == null) {
+                firstTimer = this;
+            } else {
+                previous.next = this;
+            }
+            if (next == null) {
+                lastTimer = this;
+            } else {
+                next.previous = this;
+            }
+        }
+
+        /** Ends the first timer. */
+        private void unlink() {
+            isRunning = false;
+            firstTimer = next;
+            if (next == null) {
+                lastTimer = null;
+            } else {
+                next.previous = null;
+            }
+            next = null;
+        }
+    }
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
@@ -102,16 +161,8 @@ public final class ThreadWorkers implements Workers {
     }
 
     @Override
-    public void submitLater(Priority priority, long delayNanos, Runnable task) {
-        lock.lock();
-        try {
-            if (!closing) {
-                delayed.add(new Delayed(clock.nanoTime() - beginNanos + delayNanos, priority, task));
-                wakeAll();
-            }
-        } finally {
-            lock.unlock();
-        }
+    public Timer timer(Priority priority, Runnable task) {
+        return new ThreadTimer(priority, task);
     }
 
     @Override
@@ -169,22 +220,21 @@ public final class ThreadWorkers implements Workers {
 
     private void queueDue() {
         long now = clock.nanoTime() - beginNanos;
-        while (!delayed.isEmpty() && delayed.peek().dueNanos <= now) {
+        while (firstTimer != null && firstTimer.dueNanos <= now) {
             // In this order: where the Java heap is full it stays, and comes later.
-            Delayed due = delayed.peek();
-            add(due.priority, due.task);
-            delayed.poll();
+            add(firstTimer.priority, firstTimer.task);
+            firstTimer.unlink();
         }
     }
 
-    /** Waits for a task or for the time of the next delayed one. */
+    /** Waits for a task or for the end of the first timer. */
     private void awaitChange(Condition change) {
-        if (delayed.isEmpty()) {
+        if (firstTimer == null) {
             change.awaitUninterruptibly();
             return;
         }
         try {
-            change.awaitNanos(delayed.peek().dueNanos - (clock.nanoTime() - beginNanos));
+            change.awaitNanos(firstTimer.dueNanos - (clock.nanoTime() - beginNanos));
         } catch (InterruptedException e) {
             // Nobody interrupts these threads but a task; it is none of the next task's business.
             Thread.interrupted();
@@ -196,7 +246,8 @@ public final class ThreadWorkers implements Workers {
         lock.lock();
         try {
             closing = true;
-            delayed.clear();
+            firstTimer = null;
+            lastTimer = null;
             wakeAll();
         } finally {
             lock.unlock();

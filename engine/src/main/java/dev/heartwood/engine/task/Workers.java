@@ -5,8 +5,8 @@ public interface Workers extends AutoCloseable {
     /** Runs {@code task} on some worker, sooner the higher its priority. Ignored after {@link #close}. */
     void submit(Priority priority, Runnable task);
 
-    /** As {@link #submit}, when {@code delayNanos} have passed; forgotten at {@link #close}. */
-    void submitLater(Priority priority, long delayNanos, Runnable task);
+    /** A timer for a task that is to be run later, which it is as by {@link #submit}; it ends at {@link #close}. */
+    Timer timer(Priority priority, Runnable task);
 
     /**
      * Runs a task that may take as long as it likes, or wait for tasks of the workers, as code of the user's does: not on a worker, where

@@ -64,6 +64,7 @@ public final class MemtablePacker {
             trunk.incorporate(bundle, generation);
             return packed;
         } catch (RuntimeException | Error e) {
+            storage.extents().packingFailed();
             packed.release();
             throw e;
         }
@@ -84,6 +85,7 @@ public final class MemtablePacker {
                     .build();
             return new Bundle(trunk.newId(), maplet, new Run[] {run}, Span.ALL, true);
         } catch (RuntimeException | Error e) {
+            storage.extents().packingFailed();
             run.branch().release();
             throw e;
         }

@@ -3,6 +3,7 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.task.TimeSlice;
 
@@ -15,8 +16,6 @@ final class OperandCollapser {
      * can be applied: then the input is walked to the oldest, and back, and the value grows by as many at once as find room.
      */
     private static final int STEPS_PER_CHECK = 32;
-
-    private static final byte[] NOTHING = new byte[0];
 
     private final Strata strata;
     /** Null where the store was opened without one. */
@@ -33,6 +32,8 @@ final class OperandCollapser {
     private int stratum;
     /** Operands of the key in the stratum that were gathered so far, and for which nothing was written yet. */
     private long taken;
+    /** The operand that the input stands on while it walks back, counted from the newest of the key in the stratum, which is 1. */
+    private long at;
 
     OperandCollapser(Strata strata, MergeOperator operator, UserFailures failures, GatheredOperands operands) {
         this.strata = strata;
@@ -152,7 +153,7 @@ final class OperandCollapser {
         if (value != null) {
             output.add(keyAddress, keyLength, sequence, Entries.PUT, value);
         } else if (!strata.isNothingBelow(stratum)) {
-            output.add(keyAddress, keyLength, sequence, Entries.DELETE, NOTHING);
+            output.add(keyAddress, keyLength, sequence, Entries.DELETE, Keys.EMPTY);
         }
     }
 
@@ -166,19 +167,10 @@ final class OperandCollapser {
         } else {
             input.seekLast();
         }
-        // Counted from the newest, which is 1.
-        long at = count;
+        at = count;
         long unapplied = count;
         while (unapplied > 0) {
-            long next = unapplied;
-            while (next > 0 && !operands.isFull()) {
-                if (at > next) {
-                    input.previous();
-                    at--;
-                }
-                operands.add(input);
-                next--;
-            }
+            long next = gatherBack(unapplied);
             slice.check();
             try {
                 byte[] key = Memory.bytes(keyAddress, keyLength);
@@ -193,14 +185,33 @@ final class OperandCollapser {
             }
             unapplied = next;
         }
+        writeNewest(unapplied);
+        writeValue(value, 0);
+    }
+
+    /** Gathers the oldest of some operands that are left, as many as find room; returns how many are left then. */
+    private long gatherBack(long left) {
+        long newer = left;
+        while (newer > 0 && !operands.isFull()) {
+            if (at > newer) {
+                input.previous();
+                at--;
+            }
+            operands.add(input);
+            newer--;
+        }
+        return newer;
+    }
+
+    /** Writes so many operands as they are, from the newest on; leaves the input behind them. */
+    private void writeNewest(long count) {
         for (; at > 1; at--) {
             input.previous();
         }
-        for (; at <= unapplied; at++) {
+        for (; at <= count; at++) {
             output.addCurrent(input, input.sequence());
             input.next();
         }
-        writeValue(value, 0);
     }
 
     /** Passes over the rest of the operands; returns how many there are of the key in the stratum. */

@@ -6,6 +6,7 @@ import dev.heartwood.engine.branch.BranchStorage;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.extent.ExtentReleaser;
 import dev.heartwood.engine.filter.MapletStorage;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.MemoryPool;
@@ -67,8 +68,9 @@ public final class TreeStorage {
         this.epochs = epochs;
         this.freedExtents = freedExtents;
         this.groupSuffixBytes = groupSuffixBytes;
-        this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, this::freeAll);
-        this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, this::freeAll);
+        ExtentReleaser releaser = new Releaser();
+        this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, releaser);
+        this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, releaser);
     }
 
     public long storeId() {
@@ -120,13 +122,45 @@ public final class TreeStorage {
         return maplets;
     }
 
-    /** Gives extents back for reuse once no operation that is active now can read them any more. */
-    private void freeAll(int[] freed) {
-        epochs.defer(() -> {
-            for (int extent : freed) {
-                free(extent);
+    private final class Releaser implements ExtentReleaser {
+        @Override
+        public void release(int[] released) {
+            releasing(released).run();
+        }
+
+        @Override
+        public Runnable releasing(int[] released) {
+            return new Releasing(released);
+        }
+    }
+
+    /** Gives extents back for reuse once no operation that is active when it runs can read them any more. */
+    private final class Releasing implements Runnable {
+        private final int[] released;
+        private final Epochs.Deferred freeing = new Epochs.Deferred(this::freeAll);
+        private int freed;
+
+        Releasing(int[] released) {
+            this.released = released;
+        }
+
+        @Override
+        public void run() {
+            epochs.deferPrepared(freeing);
+        }
+
+        /** What a full Java heap keeps from going on goes on with the next reclaiming. */
+        private void freeAll() {
+            try {
+                while (freed < released.length) {
+                    free(released[freed]);
+                    freed++;
+                }
+            } catch (OutOfMemoryError full) {
+                epochs.deferPrepared(freeing);
+                throw full;
             }
-        });
+        }
     }
 
     /**

@@ -69,7 +69,7 @@ public final class Trunk {
         this.splitSpace = new SplitSpace(shape, extents);
         this.balancer = new Balancer(shape, policies, events, splitSpace);
         this.version = new TrunkVersion(initial, generation);
-        owes(initial);
+        owes(debt(initial, Span.ALL));
     }
 
     /** The current tree; valid within the caller's epoch, or as long as it holds a reference. */
@@ -592,7 +592,7 @@ public final class Trunk {
         try {
             running.remove(plan);
             setAside.add(plan);
-            owes(version.root());
+            owes(debt(version.root(), Span.ALL));
         } finally {
             structure.unlock();
         }
@@ -618,14 +618,16 @@ public final class Trunk {
 
     private void publish(TrunkNode root, long generation) {
         TrunkVersion old = version;
+        // Before: a full Java heap must not keep the old version from being released.
+        long debt = debt(root, Span.ALL);
         version = new TrunkVersion(root, generation);
         changes = changes + 1;
-        owes(root);
-        epochs.defer(old::release);
+        owes(debt);
+        old.releaseLater(epochs);
     }
 
-    private void owes(TrunkNode root) {
-        debtBytes = debt(root, Span.ALL);
+    private void owes(long debt) {
+        debtBytes = debt;
         overdueBytes = Math.max(0, debtBytes - pace.notDueBytes());
     }
 

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.base.Epochs;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -10,6 +11,8 @@ public final class TrunkVersion {
     private final TrunkNode root;
     private final long generation;
     private final AtomicInteger references = new AtomicInteger(1);
+    /** For who publishes another one: then nothing may fail any more, as on a full Java heap. */
+    private final Epochs.Deferred release = new Epochs.Deferred(this::release);
 
     /** Claims {@code root}; the caller owns the first reference. */
     TrunkVersion(TrunkNode root, long generation) {
@@ -31,6 +34,11 @@ public final class TrunkVersion {
     public void retain() {
         int before = references.getAndIncrement();
         assert before > 0 : "trunk version revived";
+    }
+
+    /** Gives a reference back once every operation that is active now has ended; once. */
+    void releaseLater(Epochs epochs) {
+        epochs.deferPrepared(release);
     }
 
     /** Gives a reference back. */

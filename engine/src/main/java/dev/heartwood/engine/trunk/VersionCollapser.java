@@ -6,6 +6,7 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.task.TimeSlice;
 import java.lang.foreign.Arena;
@@ -22,7 +23,6 @@ import java.lang.foreign.MemorySegment;
 final class VersionCollapser {
     private static final int STEPS_PER_CHECK = 32;
 
-    private static final byte[] NOTHING = new byte[0];
 
     private final Strata strata;
     private final CompactionFilter filter;
@@ -121,7 +121,7 @@ final class VersionCollapser {
         Decision decision = decide(input);
         if (decision == Decision.DROP) {
             if (!strata.bottom()) {
-                output.add(input.keyAddress(), input.keyLength(), 0, Entries.DELETE, NOTHING);
+                output.add(input.keyAddress(), input.keyLength(), 0, Entries.DELETE, Keys.EMPTY);
             }
         } else if (decision != null && decision.replacement() != null && failures.isNotTooLong(decision.replacement())) {
             output.add(input.keyAddress(), input.keyLength(), 0, Entries.PUT, decision.replacement());

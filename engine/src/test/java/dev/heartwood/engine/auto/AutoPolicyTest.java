@@ -9,6 +9,7 @@ import dev.heartwood.PolicyChange.Part;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.TreeGauge;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -44,6 +45,30 @@ class AutoPolicyTest {
         }
     }
 
+    /** A list that has no room for some of what is added. */
+    private static final class FullHeap extends ArrayList<Decision> {
+        private int refusals;
+
+        private void refuse() {
+            if (refusals > 0) {
+                refusals--;
+                throw new OutOfMemoryError("for a test");
+            }
+        }
+
+        @Override
+        public boolean add(Decision decision) {
+            refuse();
+            return super.add(decision);
+        }
+
+        @Override
+        public boolean addAll(Collection<? extends Decision> decisions) {
+            refuse();
+            return super.addAll(decisions);
+        }
+    }
+
     /** A store that looks into fewer runs where it is eager, and the policy that sees it. */
     private static final class Simulation {
         private final AutoPolicy policy = new AutoPolicy(ASKED, MEMTABLE_BYTES);
@@ -55,6 +80,7 @@ class AutoPolicyTest {
         private int distance = ASKED;
         private int hotLeaves = LEAVES;
         private int quiet;
+        private final FullHeap due = new FullHeap();
 
         void run(int seconds, Second second) {
             run(seconds, i -> second);
@@ -86,7 +112,13 @@ class AutoPolicyTest {
                     second.owed,
                     ROOM,
                     1);
-            for (Decision decision : policy.decide(sample, new TreeGauge(leaves, INNER_BYTES, 2, 0))) {
+            due.clear();
+            try {
+                policy.decide(sample, new TreeGauge(leaves, INNER_BYTES, 2, 0), due);
+            } catch (OutOfMemoryError full) {
+                // What was decided before is carried out all the same.
+            }
+            for (Decision decision : due) {
                 decisions.add(decision);
                 switch (decision.part()) {
                     case LEAVES -> leavesEager = decision.isEager();
@@ -341,7 +373,7 @@ class AutoPolicyTest {
                 WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, room, stores);
                 List<Decision> decisions = new ArrayList<>();
                 for (int i = 0; i < 60; i++) {
-                    decisions.addAll(policy.decide(load, new TreeGauge(List.of(), 0, 2, 0)));
+                    policy.decide(load, new TreeGauge(List.of(), 0, 2, 0), decisions);
                 }
                 assertEquals(1, decisions.size());
                 long byLog = 1024 / stores / memtableMib;
@@ -365,13 +397,11 @@ class AutoPolicyTest {
     /** What the distance became, interval by interval, of a store that is loaded beside others. */
     private static List<Integer> distances(AutoPolicy policy, int seconds, int room, int stores) {
         WorkloadSample load = new WorkloadSample(false, 500 << 20, 0, 0, 0, 0, 0, 0, 0, room, stores);
-        List<Integer> distances = new ArrayList<>();
+        List<Decision> decisions = new ArrayList<>();
         for (int i = 0; i < seconds; i++) {
-            for (Decision decision : policy.decide(load, new TreeGauge(List.of(), 0, 2, 0))) {
-                distances.add(decision.distance());
-            }
+            policy.decide(load, new TreeGauge(List.of(), 0, 2, 0), decisions);
         }
-        return distances;
+        return decisions.stream().map(Decision::distance).toList();
     }
 
     @Test
@@ -386,5 +416,33 @@ class AutoPolicyTest {
         store.run(60, Second.LOAD);
         Decision last = store.decisions.getLast();
         assertEquals("1 to " + FAR, last.from() + " to " + last.to());
+    }
+
+    /** It once counted as decided, and was neither carried out nor taken back for as long as the load stayed. */
+    @Test
+    void whatTheJavaHeapHadNoRoomForIsDecidedLater() {
+        for (int refusals = 1; refusals <= 3; refusals++) {
+            Simulation store = new Simulation();
+            store.due.refusals = refusals;
+            store.run(60, Second.SCANS_AND_WRITES);
+            assertTrue(store.leavesEager && store.innerEager, store.decisions.toString());
+            assertEquals(FAR, store.distance);
+            assertEquals(0, store.due.refusals);
+        }
+    }
+
+    /** Likewise the keys that the eager nodes have. */
+    @Test
+    void keysThatTheJavaHeapHadNoRoomForAreDecidedLater() {
+        Simulation store = new Simulation();
+        store.run(60, Second.SCANS_AND_WRITES);
+        assertEquals(Span.ALL, store.span);
+        store.hotLeaves = 2;
+        store.due.refusals = 1;
+        store.run(HOUR, Second.SCANS_AND_WRITES);
+        assertEquals(0, store.due.refusals);
+        assertEquals(Simulation.span(0, 2), store.span);
+        Decision last = store.decisions.getLast();
+        assertEquals("LEVEL_TIERED of " + Span.ALL + " to LEVEL_TIERED", last.from() + " to " + last.to());
     }
 }

@@ -12,6 +12,7 @@ import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.device.ArrayDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.os.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -113,6 +114,23 @@ class BranchWriterTest {
         writer.abort();
         writer.abort();
         assertEquals(0, fixture.extents.allocatedCount());
+    }
+
+    /** So that nobody else is promised them meanwhile. */
+    @Test
+    void whatWasPromisedIsPromisedAgainAsItIsGivenBack() {
+        ExtentAllocator few = new ExtentAllocator(new ArrayDevice(), 21L << 17, 1);
+        few.promise(20, Promised.DELETES, 0);
+        BranchStorage storage =
+                new BranchStorage(fixture.file, few, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> {});
+        BranchWriter writer = new BranchWriter(storage, 1, WriteMode.CACHED);
+        for (int i = 0; i < 1000; i++) {
+            fixture.add(writer, new Entry(BranchFixture.bytes("%05d".formatted(i)), 0, Entries.PUT, new byte[2000]));
+        }
+        assertTrue(few.allocatedCount() > 0);
+        writer.abort();
+        assertEquals(0, few.allocatedCount());
+        assertThrows(NoSpaceException.class, () -> few.promise(1, Promised.DELETES, 0));
     }
 
     @Test

@@ -265,8 +265,11 @@ class ExtentAllocatorTest {
         device.limit(21L * PageLayout.EXTENT_BYTES);
         extents.promise(6, Promised.DELETES, 0);
         int taken = extents.allocate(Purpose.PACKING);
-        extents.free(taken);
+        int takenLonger = extents.allocate(Purpose.PACKING);
+        extents.giveBack(taken, Purpose.PACKING);
+        assertThrows(NoSpaceException.class, () -> extents.promise(15, Promised.DELETES, 0), "what was given back is promised");
         extents.packingFailed();
+        extents.free(takenLonger);
         assertThrows(NoSpaceException.class, () -> extents.promise(15, Promised.DELETES, 0));
         extents.promise(14, Promised.DELETES, 0);
         extents.withdraw(20);

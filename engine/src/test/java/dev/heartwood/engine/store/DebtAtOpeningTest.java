@@ -14,6 +14,7 @@ import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -51,7 +52,9 @@ class DebtAtOpeningTest {
         }
 
         @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {}
+        public Timer timer(Priority priority, Runnable task) {
+            return delayNanos -> {};
+        }
 
         @Override
         public boolean runOneHere() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.heartwood.StoreListener;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.ThreadWorkers;
 import dev.heartwood.engine.task.Workers;
 import java.util.ArrayList;
@@ -101,7 +102,7 @@ class ListeningTest {
             }
 
             @Override
-            public void submitLater(Priority priority, long delayNanos, Runnable task) {
+            public Timer timer(Priority priority, Runnable task) {
                 throw new AssertionError("submitted to a worker");
             }
 

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.Queue;
 
@@ -13,12 +14,14 @@ class QueuedWorkers implements Workers {
     }
 
     @Override
-    public final void submit(Priority priority, Runnable task) {
+    public void submit(Priority priority, Runnable task) {
         tasks.add(task);
     }
 
     @Override
-    public void submitLater(Priority priority, long delayNanos, Runnable task) {}
+    public Timer timer(Priority priority, Runnable task) {
+        return delayNanos -> {};
+    }
 
     @Override
     public final boolean runOneHere() {

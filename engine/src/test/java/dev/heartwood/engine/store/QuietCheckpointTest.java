@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
@@ -18,8 +19,8 @@ class QuietCheckpointTest {
     private final QuietCheckpoint quiet = new QuietCheckpoint(
             new QueuedWorkers(new ArrayDeque<>()) {
                 @Override
-                public void submitLater(Priority priority, long delayNanos, Runnable task) {
-                    later.add(task);
+                public Timer timer(Priority priority, Runnable task) {
+                    return delayNanos -> later.add(task);
                 }
             },
             () -> activity,

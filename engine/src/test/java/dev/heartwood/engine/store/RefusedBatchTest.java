@@ -5,17 +5,32 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.task.ThreadWorkers;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,9 +45,34 @@ class RefusedBatchTest {
     @TempDir
     private Path directory;
 
+    /** Whether the file system of the stores has no space for a log. */
+    private boolean isFull;
+
     private static EngineEnvironment environment(int mebibytes) {
         return EngineEnvironment.open(
                 EnvironmentOptions.builder().memory(ByteSize.mib(mebibytes)).build());
+    }
+
+    /** Of stores whose file system may be full. */
+    private EngineEnvironment fillingEnvironment(int mebibytes) {
+        return EngineEnvironment.open(
+                EnvironmentOptions.builder().memory(ByteSize.mib(mebibytes)).build(),
+                path -> filling(new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED)),
+                new Surroundings(count -> new ThreadWorkers("test", count), Clock.SYSTEM, Randomness.SYSTEM, 2));
+    }
+
+    private Storage filling(Storage storage) {
+        return (Storage) Proxy.newProxyInstance(
+                Storage.class.getClassLoader(), new Class<?>[] {Storage.class}, (proxy, method, arguments) -> {
+                    if (isFull && method.getName().equals("openMapped")) {
+                        throw new NoSpaceException("for a test");
+                    }
+                    try {
+                        return method.invoke(storage, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 
     private KeyValueStore open(EngineEnvironment environment, String name) {
@@ -91,6 +131,49 @@ class RefusedBatchTest {
             }
             environment.memtableMemory().free(piece, PIECE_BYTES);
             write(store, ENTRIES);
+        }
+    }
+
+    /** One for which the log found no space keeps what it took, as long as nobody is short of it. */
+    @Test
+    void whatOneWithoutALogHasTakenIsGivenBackToWritesOfOthers() {
+        try (EngineEnvironment environment = fillingEnvironment(24);
+                KeyValueStore store = open(environment, "store");
+                KeyValueStore other = open(environment, "other")) {
+            isFull = true;
+            assertThrows(NoSpaceException.class, () -> write(store, ENTRIES));
+            assertTrue(environment.memtableMemory().allocated() > 2 * PIECE_BYTES);
+            other.put(bytes(0), new byte[PIECE_BYTES], Durability.NONE);
+            assertThrows(NoSpaceException.class, () -> store.put(bytes(0), bytes(0)));
+            isFull = false;
+            write(store, ENTRIES / 2);
+        }
+    }
+
+    /** Nor are stores refused that are being opened. */
+    @Test
+    void whatOneWithoutALogHasTakenIsGivenBackToAStoreThatReplays() throws IOException {
+        try (EngineEnvironment environment = fillingEnvironment(24);
+                KeyValueStore store = open(environment, "store")) {
+            KeyValueStore killed = open(environment, "killed");
+            killed.put(bytes(0), new byte[PIECE_BYTES]);
+            copy(directory.resolve("killed"), directory.resolve("copy"));
+            killed.close();
+            isFull = true;
+            assertThrows(NoSpaceException.class, () -> write(store, ENTRIES));
+            isFull = false;
+            try (KeyValueStore copy = open(environment, "copy")) {
+                assertArrayEquals(new byte[PIECE_BYTES], copy.get(bytes(0)));
+            }
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.createDirectory(to);
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
         }
     }
 }

@@ -22,6 +22,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.ThreadWorkers;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -91,8 +92,8 @@ class SharedMemoryTest {
         }
 
         @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {
-            workers.submitLater(priority, delayNanos, task);
+        public Timer timer(Priority priority, Runnable task) {
+            return workers.timer(priority, task);
         }
 
         @Override

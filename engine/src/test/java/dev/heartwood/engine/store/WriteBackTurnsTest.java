@@ -16,6 +16,7 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -51,7 +52,7 @@ class WriteBackTurnsTest {
         }
 
         @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {
+        public Timer timer(Priority priority, Runnable task) {
             throw new UnsupportedOperationException();
         }
 

@@ -19,6 +19,7 @@ import dev.heartwood.engine.log.LogOptions;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
@@ -59,7 +60,9 @@ class WritePathTest {
         public void submit(Priority priority, Runnable task) {}
 
         @Override
-        public void submitLater(Priority priority, long delayNanos, Runnable task) {}
+        public Timer timer(Priority priority, Runnable task) {
+            return delayNanos -> {};
+        }
 
         @Override
         public int count() {

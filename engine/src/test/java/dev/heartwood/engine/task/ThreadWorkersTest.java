@@ -2,7 +2,12 @@ package dev.heartwood.engine.task;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -91,12 +96,65 @@ class ThreadWorkersTest {
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch done = new CountDownLatch(3);
         ThreadWorkers workers = new ThreadWorkers("delayed", 1);
-        workers.submitLater(Priority.IDLE, Long.MAX_VALUE / 4, ran::incrementAndGet);
+        workers.timer(Priority.IDLE, ran::incrementAndGet).start(Long.MAX_VALUE / 4);
         for (int delay : new int[] {3, 0, 2}) {
-            workers.submitLater(Priority.IDLE, delay * 1_000_000L, done::countDown);
+            workers.timer(Priority.IDLE, done::countDown).start(delay * 1_000_000L);
         }
         done.await();
         workers.close();
         assertEquals(0, ran.get());
+    }
+
+    /** Whoever looks first finds all of them due, and queues them for the one worker that runs them. */
+    @Test
+    void timersEndInTheirOrderAndOnceForEachStart() throws InterruptedException {
+        List<Integer> ran = new ArrayList<>();
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(8);
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1)) {
+            for (Priority priority : new Priority[] {Priority.IDLE, Priority.SEAL}) {
+                CountDownLatch begun = new CountDownLatch(1);
+                workers.submit(priority, () -> {
+                    begun.countDown();
+                    awaitQuietly(end);
+                });
+                begun.await();
+            }
+            List<Timer> timers = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                int number = i;
+                timers.add(workers.timer(Priority.IDLE, () -> {
+                    ran.add(number);
+                    done.countDown();
+                    if (ran.size() <= 4) {
+                        timers.get(number).start(0);
+                    }
+                }));
+            }
+            for (int number : new int[] {2, 0, 3, 1}) {
+                timers.get(number).start(TimeUnit.HOURS.toNanos(number - 5));
+                timers.get(number).start(0);
+            }
+            end.countDown();
+            done.await();
+        }
+        assertEquals(List.of(0, 1, 2, 3, 0, 1, 2, 3), ran);
+    }
+
+    /** What is done again and again ended for good when the Java heap was full as its time came to be set. */
+    @Test
+    void startingATimerTakesNothingOfTheHeap() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1)) {
+            for (int i = 0; i < 100; i++) {
+                Timer timer = workers.timer(Priority.IDLE, () -> {});
+                long before = threads.getCurrentThreadAllocatedBytes();
+                timer.start(Long.MAX_VALUE / 4);
+                // A lock that others have takes something, which it can do without.
+                least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+            }
+        }
+        assertEquals(0, least);
     }
 }

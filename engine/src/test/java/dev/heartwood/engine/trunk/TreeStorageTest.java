@@ -1,10 +1,17 @@
 package dev.heartwood.engine.trunk;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 class TreeStorageTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    /** The first ones load and link what they use. */
+    private static final int ROUNDS = 8;
+
     private static final TreeShape SHAPE = new TreeShape(8, 4, 4096, 8192, 16384);
 
     /** Any thread of an environment frees what a store has put off, and the cache is about to let go of the store's file. */
@@ -32,6 +39,27 @@ class TreeStorageTest {
             tree.extents.markUsed(extent); // the tree refers to it still
             tree.releaseAll();
         }
+    }
+
+    /** A full Java heap once kept some extents in use until the store was opened again. */
+    @Test
+    void lettingGoOfATreeTakesNothingOfTheHeap() {
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS; round++) {
+            try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+                tree.put("key", "value");
+                tree.put("large", "value".repeat(1000));
+                tree.pack();
+                tree.epochs.reclaim();
+                long before = THREADS.getCurrentThreadAllocatedBytes();
+                tree.trunk.close();
+                least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+                assertTrue(tree.extents.allocatedCount() > 0);
+                tree.epochs.reclaim();
+                assertEquals(0, tree.extents.allocatedCount());
+            }
+        }
+        assertEquals(0, least);
     }
 
     private static void awaitWaiting(Thread thread) {

@@ -1,10 +1,12 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.extent.Purpose;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayDeque;
@@ -84,8 +86,13 @@ class TrunkFullFileTest {
                     failures++;
                     tree.epochs.reclaim();
                     assertEquals(full - spare, tree.extents.allocatedCount(), "extents after failure " + failures);
+                    assertThrows(
+                            NoSpaceException.class,
+                            () -> tree.extents.promise(1, Promised.DELETES, 0),
+                            "what it has taken is promised to it again");
                 }
                 tree.extents.free(taken.pop());
+                tree.extents.promise(1, Promised.DELETES, 0);
             }
             assertTrue(failures > 5, failures + " failures");
             finish(tree, taken);
