@@ -152,7 +152,7 @@ public final class Trunk {
         structure.lock();
         try {
             pace.restart(debtBytes);
-            owes(version.root());
+            owes(debt(version.root(), Span.ALL));
         } finally {
             structure.unlock();
         }
