@@ -1,5 +1,7 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.filter.MapletBuilder;
+
 /**
  * The limits that give the trunk its shape.
  *
@@ -12,6 +14,7 @@ package dev.heartwood.engine.trunk;
  * @param reachMax bytes of all runs that a leaf refers to, for each that lies in the leaf, that are left alone: as many keys its
  *     filters name for each of its own. With 2^n, n splits into halves by reference are followed by a rewrite
  * @param leavesAhead the most leaves that the first one becomes ahead of its data, where keys are spread evenly
+ * @param filterEntriesMax the most entries of a filter
  */
 public record TreeShape(
         int fanoutMax,
@@ -21,7 +24,8 @@ public record TreeShape(
         long leafBytesMax,
         KeySpread spread,
         long reachMax,
-        int leavesAhead) {
+        int leavesAhead,
+        long filterEntriesMax) {
     private static final long REACH_MAX_EVEN = 8;
 
     /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
@@ -42,7 +46,7 @@ public record TreeShape(
 
     /** A shape for keys of which nothing is known. */
     TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
-        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE, 0);
+        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE, 0, MapletBuilder.ENTRIES_MAX);
     }
 
     /**
@@ -67,13 +71,28 @@ public record TreeShape(
                 memtableBytes,
                 KeySpread.EVEN,
                 REACH_MAX_EVEN,
-                32 * fanout / 2);
+                32 * fanout / 2,
+                MapletBuilder.ENTRIES_MAX);
     }
 
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
         return new TreeShape(
-                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax, leavesAhead);
+                fanoutMax,
+                runsMax,
+                memtableBytes,
+                flushBytes,
+                leafBytesMax,
+                KeySpread.GROUPED,
+                reachMax,
+                leavesAhead,
+                filterEntriesMax);
+    }
+
+    /** This shape with filters of so many entries at most. */
+    TreeShape withFiltersOf(long entriesMax) {
+        return new TreeShape(
+                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, spread, reachMax, leavesAhead, entriesMax);
     }
 
     /**
@@ -86,7 +105,8 @@ public record TreeShape(
         long most = isLimited && spread == KeySpread.EVEN ? Math.max(leafBytesMax, LEAF_BYTES_LEAST) : leafBytesMax;
         long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
         int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
-        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax, leaves);
+        return new TreeShape(
+                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax, leaves, filterEntriesMax);
     }
 
     /** Leaves smaller than this are merged with a neighbour. */
