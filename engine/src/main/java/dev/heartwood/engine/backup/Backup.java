@@ -21,7 +21,6 @@ import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.engine.verify.StoreView;
 import dev.heartwood.engine.verify.Tree;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 
 /** Copies the checkpoint that a view shows to a directory. Used once, by one thread. */
@@ -94,10 +93,10 @@ public final class Backup implements AutoCloseable {
         target.device().allocate((end + PageLayout.EXTENT_PAGES - 1 >>> PageLayout.EXTENT_SHIFT) * PageLayout.EXTENT_BYTES);
         List<Run> missing = new ArrayList<>();
         List<Run> inTheWay = new ArrayList<>();
-        BitSet used = new BitSet();
+        PageSet used = new PageSet();
         long done = 0;
         for (Run run : runs) {
-            used.set((int) run.first(), (int) run.first() + run.count());
+            used.add(run.first(), run.count());
             if (!isThere(run)) {
                 (overwrites(run) ? inTheWay : missing).add(run);
             }
@@ -115,7 +114,7 @@ public final class Backup implements AutoCloseable {
         verifyAll(missing);
         target.complete(superblock, directoryId, used);
         long copied = missing.stream().mapToLong(Run::count).sum();
-        return new BackupReport(superblock.number(), used.cardinality(), copied);
+        return new BackupReport(superblock.number(), used.count(), copied);
     }
 
     private Tree tree() {
@@ -155,15 +154,12 @@ public final class Backup implements AutoCloseable {
 
     /** Whether all of the pages belong to the backup that is there. */
     private boolean isKept(Run run) {
-        int first = (int) run.first();
-        return target.keptPages().get(first) && target.keptPages().nextClearBit(first) >= first + run.count();
+        return target.keptPages().containsAll(run.first(), run.count());
     }
 
     /** Whether some of the pages belong to the backup that is there. */
     private boolean overwrites(Run run) {
-        int first = (int) run.first();
-        int kept = target.keptPages().nextSetBit(first);
-        return kept >= 0 && kept < first + run.count();
+        return target.keptPages().containsAny(run.first(), run.count());
     }
 
     private void copyAll(List<Run> runs) {

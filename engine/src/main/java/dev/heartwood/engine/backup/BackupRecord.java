@@ -6,7 +6,6 @@ import dev.heartwood.engine.base.ImageWriter;
 import dev.heartwood.engine.checkpoint.CheckedFile;
 import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.List;
 
 /**
@@ -17,19 +16,14 @@ import java.util.List;
  * @param checkpoints the checkpoints that the superblocks may name: one, or two while a backup is being completed
  * @param used the pages that those reach
  */
-record BackupRecord(long storeId, long directoryId, List<Long> checkpoints, BitSet used) {
+record BackupRecord(long storeId, long directoryId, List<Long> checkpoints, PageSet used) {
     static final String NAME = "backup";
 
     void write(Storage files) {
         ImageWriter image = new ImageWriter().putLong(storeId).putLong(directoryId);
         image.putVarint(checkpoints.size());
         checkpoints.forEach(image::putLong);
-        int last = 0;
-        for (int from = used.nextSetBit(0); from >= 0; from = used.nextSetBit(last)) {
-            int to = used.nextClearBit(from);
-            image.putVarint(from - last).putVarint(to - from);
-            last = to;
-        }
+        used.putTo(image);
         CheckedFile.write(files, NAME, image);
     }
 
@@ -50,15 +44,8 @@ record BackupRecord(long storeId, long directoryId, List<Long> checkpoints, BitS
             for (int left = image.getCount(); left > 0; left--) {
                 checkpoints.add(image.getLong());
             }
-            BitSet used = new BitSet();
-            int last = 0;
-            while (image.remaining() > 0) {
-                int from = Math.addExact(last, image.getCount(Integer.MAX_VALUE));
-                last = Math.addExact(from, image.getCount(Integer.MAX_VALUE));
-                used.set(from, last);
-            }
-            return new BackupRecord(storeId, directoryId, checkpoints, used);
-        } catch (MalformedImageException | ArithmeticException e) {
+            return new BackupRecord(storeId, directoryId, checkpoints, PageSet.readFrom(image));
+        } catch (MalformedImageException e) {
             throw CheckedFile.damaged(files, NAME, "the record of a backup", e.getMessage());
         }
     }

@@ -11,7 +11,6 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.SegmentName;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.verify.Progress;
-import java.util.BitSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -31,7 +30,7 @@ final class BackupTarget implements AutoCloseable {
     private final Superblocks superblocks;
     private boolean isMarked;
     private boolean keepsOverwritten;
-    private BitSet kept = new BitSet();
+    private PageSet kept = new PageSet();
 
     /**
      * Takes the lock and looks at what is there; changes nothing but an empty directory, or one in which a backup was broken off:
@@ -145,7 +144,7 @@ final class BackupTarget implements AutoCloseable {
     }
 
     /** The pages of the whole backup that is there, which must not change before they are {@link #keep kept}; else none. */
-    BitSet keptPages() {
+    PageSet keptPages() {
         return kept;
     }
 
@@ -166,9 +165,10 @@ final class BackupTarget implements AutoCloseable {
     }
 
     /** Makes what has been written, synced and verified the backup. */
-    void complete(Superblock superblock, long directoryId, BitSet used) {
-        BitSet both = (BitSet) used.clone();
-        both.or(kept);
+    void complete(Superblock superblock, long directoryId, PageSet used) {
+        PageSet both = new PageSet();
+        both.addAll(used);
+        both.addAll(kept);
         List<Long> checkpoints = isMarked ? List.of(superblock.number()) : withBefore(superblock.number());
         new BackupRecord(superblock.storeId(), directoryId, checkpoints, both).write(files);
         superblocks.write(superblock);

@@ -136,7 +136,7 @@ public final class BackupUndo {
             while (image.remaining() > 0) {
                 long first = image.getVarint();
                 int count = image.getCount(PageLayout.EXTENT_PAGES);
-                if (first < 0 || first > Integer.MAX_VALUE || count == 0) {
+                if (first < 0 || first >= PageSet.PAGES_MAX || count == 0) {
                     throw new MalformedImageException(count + " pages from " + first);
                 }
                 places.add(new Place(first, count));

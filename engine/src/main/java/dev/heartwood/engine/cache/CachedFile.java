@@ -28,22 +28,19 @@ public final class CachedFile implements AutoCloseable {
     private final long storeId;
     private final int slot;
     private final DirectMap map;
-    /** As many frames as the map may take before it is looked through for what it needs no longer. */
-    private final int mapFramesMax;
     private final Prefetcher prefetcher;
     private final DirtyQueue.FileDirt dirt = new DirtyQueue.FileDirt();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile Consumer<CorruptionException> whenDamaged = damage -> {};
     private volatile Consumer<Throwable> whenUnwritable = failure -> {};
 
-    CachedFile(PageCache cache, BlockDevice device, long storeId, int slot, int mapFramesMax) {
+    CachedFile(PageCache cache, BlockDevice device, long storeId, int slot) {
         this.cache = cache;
         this.frames = cache.frames;
         this.device = device;
         this.storeId = storeId;
         this.slot = slot;
-        this.map = new DirectMap(frames);
-        this.mapFramesMax = mapFramesMax;
+        this.map = new DirectMap(frames, slot);
         this.prefetcher = new Prefetcher(this, cache);
     }
 
@@ -348,13 +345,6 @@ public final class CachedFile implements AutoCloseable {
 
     int slot() {
         return slot;
-    }
-
-    /** Before a page comes in: makes room in a map that would take more than its part of the frames for it. */
-    void limitMap(long pageNumber) {
-        if (map.chunks() >= mapFramesMax && !map.covers(pageNumber)) {
-            cache.dropper.dropUnlocked(this);
-        }
     }
 
     DirectMap map() {

@@ -12,6 +12,9 @@ final class Clock {
      * Beyond the paper: pages that came in cold are taken first, oldest first, while there are more of them than a share of
      * the cache, so that a scan or a merge recycles its own frames and leaves the hot set alone. A cold page that was accessed
      * since is left to the hands like any other.
+     *
+     * A chunk of a map goes with the last page of it that is evicted; a hand takes those whose pages went otherwise. It is free at
+     * once, as nobody who reads one relies on it.
      */
     static final int HAND_FRAMES = 64;
     private static final int COLD_SHARE_SHIFT = 3;
@@ -35,7 +38,7 @@ final class Clock {
         this.hands = (frames.last() + HAND_FRAMES) / HAND_FRAMES;
     }
 
-    /** Evicts from one hand's worth of frames; returns how many pages. */
+    /** Evicts from one hand's worth of frames; returns how many pages, and chunks of maps. */
     int evictSome() {
         Victims victims = new Victims();
         if (cold.size() > frames.size() >>> COLD_SHARE_SHIFT) {
@@ -51,7 +54,7 @@ final class Clock {
     int evictAny() {
         Victims victims = new Victims();
         evictCold(victims);
-        for (int i = 0; i < 2 * hands && victims.count == 0; i++) {
+        for (int i = 0; i < 2 * hands && victims.count == 0 && victims.chunks == 0; i++) {
             evictHand(victims);
         }
         return retire(victims);
@@ -60,6 +63,7 @@ final class Clock {
     private static final class Victims {
         private int head;
         private int count;
+        private int chunks;
     }
 
     private void evictCold(Victims victims) {
@@ -77,7 +81,11 @@ final class Clock {
         int hand = Integer.remainderUnsigned(nextHand.getAndIncrement(), hands);
         int end = Math.min((hand + 1) * HAND_FRAMES, frames.last() + 1);
         for (int frame = Math.max(1, hand * HAND_FRAMES); frame < end; frame++) {
-            if (frames.status(frame) != FrameTable.CLEAN) {
+            int status = frames.status(frame);
+            if (status == FrameTable.MAP) {
+                passChunk(frame, victims);
+            }
+            if (status != FrameTable.CLEAN) {
                 continue;
             }
             if (frames.isAccessed(frame) || frames.isAhead(frame)) {
@@ -97,12 +105,30 @@ final class Clock {
             return;
         }
         DirectMap map = files.map(frames.ownerSlot(frame));
-        boolean unpublished = map.compareAndSet(frames.ownerPage(frame), frame, 0);
+        long page = frames.ownerPage(frame);
+        boolean unpublished = map.compareAndSet(page, frame, 0);
         assert unpublished;
         frames.setStatus(frame, FrameTable.FREE);
         frames.setLink(frame, victims.head);
         victims.head = frame;
         victims.count++;
+        freeEmpty(map, page, victims);
+    }
+
+    /** Frees the chunk that a frame holds if no page is left in it. Should the frame hold something else by now, that of another page may go. */
+    private void passChunk(int frame, Victims victims) {
+        CachedFile file = files.file(frames.ownerSlot(frame));
+        if (file != null) {
+            freeEmpty(file.map(), frames.ownerPage(frame), victims);
+        }
+    }
+
+    private void freeEmpty(DirectMap map, long page, Victims victims) {
+        int chunk = map.removeEmpty(page);
+        if (chunk != 0) {
+            supply.giveBack(chunk);
+            victims.chunks++;
+        }
     }
 
     private int retire(Victims victims) {
@@ -110,6 +136,6 @@ final class Clock {
             supply.retire(victims.head, victims.count);
             counters.evictions.add(victims.count);
         }
-        return victims.count;
+        return victims.count + victims.chunks;
     }
 }

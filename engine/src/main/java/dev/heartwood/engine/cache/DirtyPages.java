@@ -73,13 +73,10 @@ final class DirtyPages {
         }
         int[] taken = new int[count];
         if (queue.pages() + count > dirtyMax
-                || !source.cover(file.map(), firstPage)
-                || !source.take(taken, count)) {
+                || !source.take(taken, count)
+                || !publish(file, taken, firstPage, count, address)) {
             writeThrough(file, firstPage, count, address);
             return;
-        }
-        for (int i = 0; i < count; i++) {
-            publish(file, taken[i], FrameTable.DIRTY, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
         }
         int first = (int) firstPage & PageLayout.EXTENT_PAGES - 1;
         queue.add(file, firstPage >>> PageLayout.EXTENT_SHIFT, WriteBack.runMask(first, count), lifetime);
@@ -145,26 +142,68 @@ final class DirtyPages {
     /** What a merge wrote replaces what was read: where all data fit into the cache, they still do after it. */
     private int keep(CachedFile file, long firstPage, int count, long address, int evicting) {
         int evicted = 0;
-        for (int i = 0; i < count && source.coverReadily(file.map(), firstPage + i, evicted < evicting); i++) {
+        for (int i = 0; i < count; i++) {
+            boolean mayEvict = evicted < evicting;
             int frame = source.takeSpare();
-            if (frame == 0 && evicted < evicting) {
+            if (frame == 0 && mayEvict) {
                 frame = source.takeReady();
                 evicted++;
             }
-            if (frame == 0) {
+            if (frame == 0
+                    || !publish(file, frame, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT), mayEvict)) {
                 break;
             }
-            publish(file, frame, FrameTable.CLEAN, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
         }
         return evicted;
     }
 
-    private void publish(CachedFile file, int frame, int status, long pageNumber, long from) {
+    /** Publishes a copy of a page that is on the device, or gives its frame back where the map finds none that is to spare, or may be taken. */
+    private boolean publish(CachedFile file, int frame, long pageNumber, long from, boolean mayEvict) {
+        boolean isEntered = false;
+        try {
+            fill(file, frame, FrameTable.CLEAN, pageNumber, from);
+            isEntered = mayEvict
+                    ? source.enterReadily(file.map(), pageNumber, frame)
+                    : source.enterSparingly(file.map(), pageNumber, frame);
+        } finally {
+            if (isEntered) {
+                frames.locks().unlockWrite(frame);
+            } else {
+                source.giveBack(frame);
+            }
+        }
+        return isEntered;
+    }
+
+    /** Publishes copies of new pages of one extent, or gives their frames back where the map finds none. */
+    private boolean publish(CachedFile file, int[] taken, long firstPage, int count, long address) {
+        boolean isEntered = false;
+        try {
+            for (int i = 0; i < count; i++) {
+                fill(file, taken[i], FrameTable.DIRTY, firstPage + i, address + ((long) i << PageLayout.PAGE_SHIFT));
+            }
+            isEntered = source.enter(file.map(), firstPage, taken[0]);
+        } finally {
+            if (!isEntered) {
+                source.giveBack(taken, count);
+            }
+        }
+        if (isEntered) {
+            // The first entry keeps the chunk until its frame is unlocked: an extent lies in one.
+            for (int i = 1; i < count; i++) {
+                file.map().set(firstPage + i, taken[i]);
+            }
+            for (int i = 0; i < count; i++) {
+                frames.locks().unlockWrite(taken[i]);
+            }
+        }
+        return isEntered;
+    }
+
+    private void fill(CachedFile file, int frame, int status, long pageNumber, long from) {
         Memory.copy(from, frames.address(frame), PageLayout.PAGE_BYTES);
         frames.setOwner(frame, file.slot(), pageNumber);
         frames.setStatus(frame, status);
-        file.map().set(pageNumber, frame);
-        frames.locks().unlockWrite(frame);
     }
 
     private static void requireOneExtent(long firstPage, int count) {

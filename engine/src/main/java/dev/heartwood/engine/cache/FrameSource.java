@@ -82,48 +82,48 @@ final class FrameSource {
         }
     }
 
+    void giveBack(int frame) {
+        supply.giveBack(frame);
+    }
+
     void giveBack(int[] taken, int count) {
         for (int i = 0; i < count; i++) {
             supply.giveBack(taken[i]);
         }
     }
 
-    /** Makes sure that a map has a chunk for a page; false when no frame can be had for it. */
-    boolean cover(DirectMap map, long pageNumber) {
-        if (map.covers(pageNumber)) {
-            return true;
-        }
-        int frame = take();
-        if (frame == 0) {
-            return false;
-        }
-        cover(map, pageNumber, frame);
-        return true;
+    /**
+     * Makes the absent entry of a page another one, with a frame for the map's chunk if it needs one, for which it waits as {@link #take}
+     * does; false when the page has an entry, or the map no chunk.
+     */
+    boolean enter(DirectMap map, long pageNumber, int entry) {
+        return map.enter(pageNumber, entry)
+                || !map.covers(pageNumber) && enterWith(map, pageNumber, entry, take());
     }
 
-    /** Makes a frame that was taken the chunk for a page, or gives it back where there is one, or no room on the Java heap for more. */
-    void cover(DirectMap map, long pageNumber, int frame) {
-        boolean isUsed = false;
+    /** As {@link #enter}, with a frame that can be had without waiting. */
+    boolean enterReadily(DirectMap map, long pageNumber, int entry) {
+        return map.enter(pageNumber, entry)
+                || !map.covers(pageNumber) && enterWith(map, pageNumber, entry, takeReady());
+    }
+
+    /** As {@link #enter}, with a frame that is to spare. */
+    boolean enterSparingly(DirectMap map, long pageNumber, int entry) {
+        return map.enter(pageNumber, entry)
+                || !map.covers(pageNumber) && enterWith(map, pageNumber, entry, takeSpare());
+    }
+
+    private boolean enterWith(DirectMap map, long pageNumber, int entry, int chunk) {
+        boolean isEntered = false;
         try {
-            isUsed = map.cover(pageNumber, frame);
+            isEntered = chunk != 0 && map.enter(pageNumber, entry, chunk);
         } finally {
-            if (!isUsed) {
-                supply.giveBack(frame);
+            // There is a chunk by now, or no room on the Java heap for more.
+            if (!isEntered && chunk != 0) {
+                supply.giveBack(chunk);
             }
         }
-    }
-
-    /** As {@link #cover}, with a frame that is to spare or, if others may go for it, one to be had without waiting. */
-    boolean coverReadily(DirectMap map, long pageNumber, boolean mayEvict) {
-        if (map.covers(pageNumber)) {
-            return true;
-        }
-        int spare = takeSpare();
-        int frame = spare == 0 && mayEvict ? takeReady() : spare;
-        if (frame != 0) {
-            cover(map, pageNumber, frame);
-        }
-        return frame != 0;
+        return isEntered;
     }
 
     /** Does one thing that may lead to a free frame; false when there is nothing left to do and nothing to wait for. */

@@ -15,7 +15,7 @@ final class FrameTable {
     static final int CLEAN = 1;
     /** Holds a published page that the device does not have yet. */
     static final int DIRTY = 2;
-    /** Holds a chunk of a direct map: write-locked until it is given back. */
+    /** Holds a chunk of a direct map: write-locked until it is given back. Its owner is a page that the chunk is for. */
     static final int MAP = 3;
     /** Above it: being filled by the prefetch lane of the rest; write-locked. */
     private static final int LANES = 3;

@@ -68,16 +68,7 @@ public final class PageCache implements AutoCloseable {
 
     /** A view of a data file through this cache; the device remains the caller's to close, after the view. */
     public CachedFile attach(BlockDevice device, long storeId) {
-        return attach(device, storeId, Integer.MAX_VALUE);
-    }
-
-    /** As {@link #attach} of a file that one thread alone uses, which is only read: its map takes half of the frames at most, however large it is. */
-    public CachedFile attachAlone(BlockDevice device, long storeId) {
-        return attach(device, storeId, frames.size() / 2);
-    }
-
-    private CachedFile attach(BlockDevice device, long storeId, int mapFramesMax) {
-        return files.file(files.add(slot -> new CachedFile(this, device, storeId, slot, mapFramesMax)));
+        return files.file(files.add(slot -> new CachedFile(this, device, storeId, slot)));
     }
 
     /** Sets the action that asks for {@link #writeBackSome}; called by threads that insert pages, and quick. */

@@ -73,28 +73,6 @@ final class PageDropper {
         }
     }
 
-    /**
-     * Drops the pages of a file that nobody has locked, and gives back what of its map that leaves empty. Waits for nothing. The file is the
-     * calling thread's alone.
-     */
-    void dropUnlocked(CachedFile file) {
-        DirectMap map = file.map();
-        int head = 0;
-        int count = 0;
-        for (long page = map.nextCovered(0); page < map.pagesEnd(); page = map.nextCovered(page + 1)) {
-            int frame = map.get(page);
-            if (frame > 0 && frames.status(frame) == FrameTable.CLEAN && frames.locks().tryLockWrite(frame)) {
-                map.set(page, 0);
-                head = chained(frame, head);
-                count++;
-            }
-        }
-        if (count > 0) {
-            supply.retire(head, count);
-        }
-        map.releaseEmpty(supply);
-    }
-
     private void dropFrames(CachedFile file, long page, long end) {
         int head = 0;
         int count = 0;
@@ -126,7 +104,9 @@ final class PageDropper {
             if (entry < 0) {
                 loader.awaitLoad(file, page, entry);
             } else if (frames.locks().tryLockWrite(entry)) {
-                if (map.compareAndSet(page, entry, 0)) {
+                // It may hold another page by now. If not, it is in the map as long as it is locked.
+                if (frames.ownerSlot(entry) == file.slot() && frames.ownerPage(entry) == page) {
+                    map.set(page, 0);
                     return entry;
                 }
                 frames.locks().unlockWrite(entry);

@@ -56,17 +56,31 @@ final class PageLoader {
                 continue;
             }
             requireInFile(file, pageNumber, type);
-            file.limitMap(pageNumber);
-            int frame = source.cover(map, pageNumber) ? source.take() : 0;
+            int frame = source.take();
             if (frame == 0) {
                 return 0;
             }
-            if (map.compareAndSet(pageNumber, 0, -frame)) {
+            if (begin(map, pageNumber, frame)) {
                 fill(file, frame, pageNumber, type, generation);
                 return frame;
             }
-            supply.giveBack(frame);
+            if (!map.covers(pageNumber)) {
+                return 0;
+            }
         }
+    }
+
+    /** Marks an absent page as being loaded into a frame, which is given back where that cannot be. */
+    private boolean begin(DirectMap map, long pageNumber, int frame) {
+        boolean isBegun = false;
+        try {
+            isBegun = source.enter(map, pageNumber, -frame);
+        } finally {
+            if (!isBegun) {
+                supply.giveBack(frame);
+            }
+        }
+        return isBegun;
     }
 
     /** Waits until a load under way has ended, well or badly; {@code entry} is what was found in the map. */
@@ -146,8 +160,8 @@ final class PageLoader {
     /** A frame for an absent page, marked as being loaded; 0 when there is none ready, or the page is not absent. */
     private int claim(CachedFile file, long pageNumber) {
         DirectMap map = file.map();
-        int frame = map.get(pageNumber) == 0 && map.covers(pageNumber) ? source.takeReady() : 0;
-        if (frame != 0 && !map.compareAndSet(pageNumber, 0, -frame)) {
+        int frame = map.covers(pageNumber) && map.get(pageNumber) == 0 ? source.takeReady() : 0;
+        if (frame != 0 && !map.enter(pageNumber, -frame)) {
             supply.giveBack(frame);
             return 0;
         }

@@ -263,17 +263,21 @@ final class PrefetchLane implements AutoCloseable {
 
     private boolean claimNext(Request request, long page, int index) {
         DirectMap map = file.map();
-        int frame = covered(page) && map.get(page) == 0 ? source.takeReady() : 0;
+        int frame = map.get(page) == 0 ? source.takeReady() : 0;
         if (frame == 0) {
             return false;
         }
-        frames.setLane(frame, number);
-        if (!map.compareAndSet(page, 0, -frame)) {
-            supply.giveBack(frame);
-            return false;
+        boolean isEntered = false;
+        try {
+            frames.setLane(frame, number);
+            isEntered = source.enterReadily(map, page, -frame);
+        } finally {
+            if (!isEntered) {
+                supply.giveBack(frame);
+            }
         }
         request.frames[index] = frame;
-        return true;
+        return isEntered;
     }
 
     /** Makes the first pages of a run absent again whose load was not begun. */
@@ -281,20 +285,6 @@ final class PrefetchLane implements AutoCloseable {
         for (int i = 0; i < count; i++) {
             loader.abandon(file, request.frames[i], run.firstPage() + i);
         }
-    }
-
-    private boolean covered(long page) {
-        DirectMap map = file.map();
-        if (map.covers(page)) {
-            return true;
-        }
-        file.limitMap(page);
-        int frame = source.takeReady();
-        if (frame == 0) {
-            return false;
-        }
-        source.cover(map, page, frame);
-        return true;
     }
 
     private void end(Request request, PageRun run, int i, boolean good) {

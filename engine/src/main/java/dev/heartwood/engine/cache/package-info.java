@@ -26,6 +26,9 @@
  *   <li>A map entry is absent (0), loading (-frame) or published (frame). Only the thread, or the prefetch lane, that made it
  *       negative ends the load, and does so whatever is thrown: who wants the page looks until it has ended. Only the holder of the
  *       frame's write lock makes a published entry absent.
+ *   <li>A part of a map is there as long as it has an entry that is not absent, and may go, its frame at once free, when it has none.
+ *       So who owns an entry changes it without more ado; an absent one is changed under the map's lock, or beside one that is owned;
+ *       and who reads one looks whether its part is still the same ({@code DirectMap}).
  *   <li>A frame that is free, in limbo, being filled or part of a map is write-locked; one that is published is locked only by
  *       shared holders, or briefly by its evictor.
  *   <li>A frame leaves limbo only when every operation has ended that was active when its page was unpublished. So inside an
@@ -43,8 +46,10 @@
  *
  * <pre>
  *  field                    read                written                guarded by
- *  map entry                acquire             CAS, volatile          see invariant 2
- *  frame: owner             plain               plain                  its write lock
+ *  map: directory           volatile            volatile               the map's lock
+ *  its elements             acquire, twice      release                the map's lock
+ *  map entry                acquire             CAS, volatile          see invariants 2 and 3
+ *  frame: owner             plain               plain                  its write lock; of part of a map a hint
  *  frame: status            acquire             release                its write lock; DIRTY to CLEAN: the extent's writing bits
  *  frame: mark (accessed)   plain               plain                  none: a hint
  *  frame: link              volatile            release                FrameSupply's lock

@@ -213,21 +213,12 @@ final class MappedSegment implements MappedFile {
     /** Has the system take every page for changed, but for those of zeroes. */
     private static void rewrite(long address, long length, String path) {
         for (long page = address; page < address + length; page += PAGE_BYTES) {
-            if (!isZero(page)) {
+            if (!Memory.isZero(page, PAGE_BYTES)) {
                 // By the system first, which answers with an error where a store would be a SIGBUS.
                 populate(page, PAGE_BYTES, path);
                 touch(page, PAGE_BYTES);
             }
         }
-    }
-
-    private static boolean isZero(long page) {
-        for (long at = page; at < page + PAGE_BYTES; at += Long.BYTES) {
-            if (Memory.getLong(at) != 0) {
-                return false;
-            }
-        }
-        return true;
     }
 
     @Override

@@ -8,13 +8,16 @@ import java.util.Arrays;
 
 /**
  * The entries of a maplet being built: thrown into buckets by the first bits of their fingerprints, then sorted bucket by bucket.
- * Takes 8 bytes of native memory an entry, and a bucket's worth twice while it sorts. For one thread.
+ * Takes 8 bytes of native memory an entry, and while it sorts two buckets' worth, of different entries. For one thread.
  */
 final class EntryBuckets implements AutoCloseable {
     /*
      * The first pass of a radix sort, most significant bits first, makes buckets that fit the first or second level of the
      * processor's cache; the other passes, least significant bits first, run in there. A bucket is a list of chunks, so that
      * nothing has to be counted before it is thrown. Chunks are carved out of slabs and aligned to their size.
+     *
+     * Hashes fill buckets evenly. One that holds far more than the others has the same entries again and again, as where most keys are of one
+     * group: it is sorted a piece at a time first, which leaves each piece with different ones.
      *
      * chunk:  0      8                                      4096
      *         | next | 511 entries: fingerprint << 6 | value |
@@ -28,6 +31,8 @@ final class EntryBuckets implements AutoCloseable {
     private static final int BUCKET_ENTRIES = 4096;
     private static final int BUCKET_BITS_MAX = 12;
     private static final int DIGIT_BITS_MAX = 11;
+    /** A bucket with so many times the entries of an average one is not filled by different hashes. */
+    private static final int CROWDED = 4;
 
     private final MemoryPool pool;
     private long[] slabs = new long[8];
@@ -45,6 +50,8 @@ final class EntryBuckets implements AutoCloseable {
 
     private final int[] counts;
     private int fingerprintBits = FilterLayout.FINGERPRINT_BITS_MAX;
+    /** How many entries {@link #spread(long, long, int, int)} has written last. */
+    private int spread;
 
     /** Room for entries, of which there will be about {@code expected}. */
     EntryBuckets(MemoryPool pool, long expected) {
@@ -82,10 +89,8 @@ final class EntryBuckets implements AutoCloseable {
      * @return how many entries are left
      */
     long sort(int bits) {
-        int most = 0;
-        for (int count : counts) {
-            most = Math.max(most, count);
-        }
+        thinCrowded();
+        int most = most();
         if (most == 0) {
             fingerprintBits = bits;
             return 0;
@@ -98,9 +103,10 @@ final class EntryBuckets implements AutoCloseable {
             TimeSlice slice = new TimeSlice();
             for (int bucket = 0; bucket < heads.length; bucket++) {
                 if (counts[bucket] > 0) {
-                    gather(bucket, scratch);
+                    gather(heads[bucket] + Long.BYTES, counts[bucket], scratch);
                     long sorted = sort(scratch, scratch + scratchBytes, counts[bucket], bits, digits);
-                    total += counts[bucket] = spread(bucket, sorted, counts[bucket], bits);
+                    spread(heads[bucket] + Long.BYTES, sorted, counts[bucket], bits);
+                    total += counts[bucket] = spread;
                     slice.check();
                 }
             }
@@ -109,6 +115,58 @@ final class EntryBuckets implements AutoCloseable {
         } finally {
             pool.free(scratch, scratchBytes * 2);
         }
+    }
+
+    private int most() {
+        int most = 0;
+        for (int count : counts) {
+            most = Math.max(most, count);
+        }
+        return most;
+    }
+
+    /** Drops what is there twice of buckets that hold too much. */
+    private void thinCrowded() {
+        long all = 0;
+        for (int count : counts) {
+            all += count;
+        }
+        int piece = (int) Math.max(CROWDED * all / counts.length, CROWDED * BUCKET_ENTRIES);
+        if (most() <= piece) {
+            return;
+        }
+        long scratchBytes = (long) piece * Long.BYTES;
+        long scratch = allocate(scratchBytes * 2);
+        try {
+            int[] digits = new int[1 << DIGIT_BITS_MAX];
+            for (int bucket = 0; bucket < heads.length; bucket++) {
+                int before = Integer.MAX_VALUE;
+                while (counts[bucket] > piece && counts[bucket] < before) {
+                    before = counts[bucket];
+                    thin(bucket, piece, scratch, digits);
+                }
+            }
+        } finally {
+            pool.free(scratch, scratchBytes * 2);
+        }
+    }
+
+    /** Sorts a bucket piece by piece, and keeps of each what is different. */
+    private void thin(int bucket, int piece, long scratch, int[] digits) {
+        TimeSlice slice = new TimeSlice();
+        int bits = FilterLayout.FINGERPRINT_BITS_MAX;
+        long from = heads[bucket] + Long.BYTES;
+        long to = from;
+        int kept = 0;
+        int count;
+        for (int left = counts[bucket]; left > 0; left -= count) {
+            count = Math.min(left, piece);
+            from = gather(from, count, scratch);
+            to = spread(to, sort(scratch, scratch + (long) piece * Long.BYTES, count, bits, digits), count, bits);
+            kept += spread;
+            slice.check();
+        }
+        counts[bucket] = kept;
     }
 
     /** The entries in ascending order, fingerprints cut to {@code bits} bits, after {@link #sort}. */
@@ -124,14 +182,23 @@ final class EntryBuckets implements AutoCloseable {
         }
     }
 
-    private void gather(int bucket, long to) {
-        long left = (long) counts[bucket] * Long.BYTES;
-        for (long chunk = heads[bucket]; left > 0; chunk = Memory.getLong(chunk)) {
-            long length = Math.min(left, CHUNK_BYTES - Long.BYTES);
-            Memory.copy(chunk + Long.BYTES, to, length);
+    /** Copies entries out of a bucket's chunks, beginning at one of them, or behind the last one of a chunk; returns where the next one is. */
+    private static long gather(long from, int count, long to) {
+        long left = (long) count * Long.BYTES;
+        while (left > 0) {
+            from = inChunk(from);
+            long length = Math.min(left, CHUNK_BYTES - (from & CHUNK_BYTES - 1));
+            Memory.copy(from, to, length);
+            from += length;
             to += length;
             left -= length;
         }
+        return from;
+    }
+
+    /** Where an entry is that has the place {@code address}, or is the first of the next chunk when that is behind the end of one. */
+    private static long inChunk(long address) {
+        return (address & CHUNK_BYTES - 1) == 0 ? Memory.getLong(address - CHUNK_BYTES) + Long.BYTES : address;
     }
 
     /** Sorts by the bits below the bucket's own and above those to be cut off; returns where the result is. */
@@ -170,11 +237,10 @@ final class EntryBuckets implements AutoCloseable {
         }
     }
 
-    /** Writes sorted entries back into the bucket's chunks, each value of a fingerprint once; returns how many. */
-    private int spread(int bucket, long sorted, int count, int bits) {
+    /** Writes sorted entries back into a bucket's chunks, each value of a fingerprint once, {@link #spread} in all; returns where the next one goes. */
+    private long spread(long to, long sorted, int count, int bits) {
         int cut = VALUE_BITS + FilterLayout.FINGERPRINT_BITS_MAX - bits;
-        long to = heads[bucket];
-        int written = 0;
+        spread = 0;
         long end = sorted + (long) count * Long.BYTES;
         for (long address = sorted; address < end; ) {
             long entry = Memory.getLong(address);
@@ -186,15 +252,13 @@ final class EntryBuckets implements AutoCloseable {
                 entry = address < end ? Memory.getLong(address) : -1;
             } while (entry >>> cut == fingerprint);
             for (; values != 0; values &= values - 1) {
-                to += Long.BYTES;
-                if ((to & CHUNK_BYTES - 1) == 0) {
-                    to = Memory.getLong(to - CHUNK_BYTES) + Long.BYTES;
-                }
+                to = inChunk(to);
                 Memory.putLong(to, fingerprint << VALUE_BITS | Long.numberOfTrailingZeros(values));
-                written++;
+                to += Long.BYTES;
+                spread++;
             }
         }
-        return written;
+        return to;
     }
 
     private long appendChunk(int bucket, long full) {

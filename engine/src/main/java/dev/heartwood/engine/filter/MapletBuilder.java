@@ -30,6 +30,7 @@ public final class MapletBuilder {
     private final MapletStorage storage;
     private final long mapletId;
     private final WriteMode writeMode;
+    private final long limit;
     private final List<Fresh> fresh = new ArrayList<>();
     private final List<Existing> existing = new ArrayList<>();
     private long entriesExpected;
@@ -40,6 +41,12 @@ public final class MapletBuilder {
      * @param mapletId the maplet's id, unique in the store, and its pages' generation
      */
     public MapletBuilder(MapletStorage storage, long mapletId, WriteMode writeMode) {
+        this(storage, mapletId, writeMode, ENTRIES_MAX);
+    }
+
+    /** As the other one, of a maplet that may have {@code limit} entries, {@link #ENTRIES_MAX} at most. */
+    public MapletBuilder(MapletStorage storage, long mapletId, WriteMode writeMode, long limit) {
+        this.limit = limit;
         this.storage = storage;
         this.mapletId = mapletId;
         this.writeMode = writeMode;
@@ -91,6 +98,11 @@ public final class MapletBuilder {
         return sum;
     }
 
+    /** Whether a maplet may have as many. */
+    public boolean fits() {
+        return entriesMax() <= limit;
+    }
+
     private long freshCount() {
         long sum = 0;
         for (Fresh source : fresh) {
@@ -140,7 +152,7 @@ public final class MapletBuilder {
      */
     public Maplet build() {
         long expected = entriesMax();
-        if (expected > ENTRIES_MAX) {
+        if (!fits()) {
             throw new IllegalArgumentException("a maplet of " + expected + " entries");
         }
         if (expected == 0) {

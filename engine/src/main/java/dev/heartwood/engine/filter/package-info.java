@@ -39,8 +39,8 @@
  *
  * <p>From 64 Ki entries on an entry has 12 bits of remainder and value if the values have 4 bits or fewer, and takes under 16
  * bits of the file with everything; with values of 5 or 6 bits, 1 or 2 bits more and up to 18.5. Smaller maplets have longer
- * fingerprints. A build takes 8 bytes of native memory for every fresh entry, in blocks of 16 KiB to 1 MiB, then a bucket's
- * worth to sort in, one extent, half an extent for every maplet that it reads, and 8 to 40 KiB for each of them and for what is fresh, to merge
+ * fingerprints. A build takes 8 bytes of native memory for every fresh entry, in blocks of 16 KiB to 1 MiB, then two
+ * buckets' worth to sort in, at least 256 KiB where many hashes are the same, one extent, half an extent for every maplet that it reads, and 8 to 40 KiB for each of them and for what is fresh, to merge
  * entries a thousand at a time. A {@link dev.heartwood.engine.filter.FingerprintBuffer} takes 5 bytes a key.
  *
  * <h2>Locks and shared fields</h2>

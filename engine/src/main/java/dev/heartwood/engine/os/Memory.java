@@ -20,6 +20,10 @@ public final class Memory {
     private static final int CACHE_LINE_BYTES = 64;
     private static final int TOUCHED_MAX = 4 * CACHE_LINE_BYTES;
 
+    /** As much as a page has. */
+    private static final MemorySegment ZEROES = MemorySegment.ofArray(new byte[4096]).asReadOnly();
+
+
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort SHORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -231,6 +235,12 @@ public final class Memory {
         return MemorySegment.ofAddress(address)
                 .reinterpret(length, arena, null)
                 .asReadOnly();
+    }
+
+    /** Whether every byte of a range, of 4,096 at most, is 0. */
+    public static boolean isZero(long address, int length) {
+        assert MemoryRegions.contains(address, length);
+        return MemorySegment.mismatch(ALL, address, address + length, ZEROES, 0, length) < 0;
     }
 
     /** The number of leading bytes that two ranges share. */

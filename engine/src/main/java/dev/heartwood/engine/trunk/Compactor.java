@@ -58,7 +58,13 @@ final class Compactor {
             Arrangement arrangement = arrange(plan, inputs, merged);
             FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
             MergedMaplet maplet = new MergedMaplet(
-                    storage, MergeOutput.filterMode(mode), plan, inputs, arrangement.mergedPosition(), fresh);
+                    storage,
+                    MergeOutput.filterMode(mode),
+                    plan,
+                    inputs,
+                    arrangement.mergedPosition(),
+                    fresh,
+                    trunk.shape().filterEntriesMax());
             return assemble(plan, arrangement, maplet, memory.refreshes());
         } catch (RuntimeException | Error e) {
             if (merged != null) {

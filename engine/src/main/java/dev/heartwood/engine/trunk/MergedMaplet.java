@@ -17,7 +17,8 @@ final class MergedMaplet {
      * whose maplet has become too short for the size of the new one. Both take memory for each key, and a merge takes no more for that than it
      * was admitted with: whoever packs a memtable needs some too. The maplets of the plan's
      * bundles name every key that the merged run has, too, among others that are gone; so where memory is short, they are taken over
-     * as they are, and the maplet errs a little more often.
+     * as they are, and the maplet errs a little more often. So they are where a key's versions and those of kept runs make more
+     * fingerprints than a maplet may have: what the plan's bundles name is not more (FilterLimit).
      */
     private enum Effort {
         REFRESHED,
@@ -31,12 +32,14 @@ final class MergedMaplet {
     private final List<MergeInput> inputs;
     private final int mergedPosition;
     private final FingerprintBuffer fresh;
+    private final long entriesMax;
 
     /**
      * A maplet to be built.
      *
      * @param mergedPosition the place of the merged run in the new bundle, or -1 when there is none
      * @param fresh fingerprints of the merged run; null when there is none or there was no memory for them
+     * @param entriesMax the most entries of a maplet
      */
     MergedMaplet(
             TreeStorage storage,
@@ -44,13 +47,15 @@ final class MergedMaplet {
             CompactionPlan plan,
             List<MergeInput> inputs,
             int mergedPosition,
-            FingerprintBuffer fresh) {
+            FingerprintBuffer fresh,
+            long entriesMax) {
         this.storage = storage;
         this.mode = mode;
         this.plan = plan;
         this.inputs = inputs;
         this.mergedPosition = mergedPosition;
         this.fresh = fresh;
+        this.entriesMax = entriesMax;
     }
 
     /**
@@ -62,7 +67,10 @@ final class MergedMaplet {
         if (mergedPosition < 0 || fresh != null) {
             for (Effort effort : mayRefresh ? List.of(Effort.REFRESHED, Effort.FRESH) : List.of(Effort.FRESH)) {
                 try {
-                    return build(id, effort);
+                    Maplet maplet = build(id, effort);
+                    if (maplet != null) {
+                        return maplet;
+                    }
                 } catch (InsufficientMemoryException e) {
                     continue; // the next takes less
                 }
@@ -71,12 +79,14 @@ final class MergedMaplet {
         return build(id, Effort.INHERITED);
     }
 
+    /** Null when new fingerprints are too many for a maplet. */
     private Maplet build(long id, Effort effort) {
         List<FingerprintBuffer> refreshed = new ArrayList<>();
         try {
             MapletBuilder builder = builder(id, effort, 0, refreshed);
             long stale = effort == Effort.REFRESHED ? builder.needsRefresh() : 0;
-            return (stale == 0 ? builder : builder(id, effort, stale, refreshed)).build();
+            builder = stale == 0 ? builder : builder(id, effort, stale, refreshed);
+            return effort == Effort.INHERITED || builder.fits() ? builder.build() : null;
         } finally {
             refreshed.forEach(FingerprintBuffer::close);
         }
@@ -84,7 +94,7 @@ final class MergedMaplet {
 
     /** A builder of the new maplet; kept runs whose new position is in {@code stale} have their keys hashed again. */
     private MapletBuilder builder(long id, Effort effort, long stale, List<FingerprintBuffer> refreshed) {
-        MapletBuilder builder = new MapletBuilder(storage.maplets(), id, mode);
+        MapletBuilder builder = new MapletBuilder(storage.maplets(), id, mode, entriesMax);
         if (effort != Effort.INHERITED && mergedPosition >= 0) {
             builder.add(fresh, mergedPosition);
         }

@@ -85,11 +85,13 @@ abstract class MergingPolicy implements CompactionPolicy {
         bundleFrom = urge.reclaims() ? bundlesFrom : joinedFrom(node, bundlesFrom, span, bundleFrom, bundlesMax);
         if (!CompactionPlan.hasOneSpan(node, bundleFrom, bundles, span)) {
             // Nodes were joined; only a merge of all runs makes bundles of different spans one.
-            return new CompactionPlan(node.height(), span, node, bundlesFrom, bundles, runsFrom, runTo, scattered);
+            return FilterLimit.within(
+                    new CompactionPlan(node.height(), span, node, bundlesFrom, bundles, runsFrom, runTo, scattered), shape);
         }
         int from = merge ? runFrom : runTo;
         boolean gathers = scattered && CompactionPlan.isOldest(node, from);
-        return new CompactionPlan(node.height(), span, node, bundleFrom, bundles, from, runTo, gathers);
+        return FilterLimit.within(
+                new CompactionPlan(node.height(), span, node, bundleFrom, bundles, from, runTo, gathers), shape);
     }
 
     /** Whether so much is held for a child that it is merged there before a store is settled. */

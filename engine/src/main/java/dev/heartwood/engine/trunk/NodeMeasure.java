@@ -89,6 +89,17 @@ final class NodeMeasure {
         return distinct == 0 ? 0 : (double) superseded / distinct;
     }
 
+    /** What the filters of some bundles name of their runs. */
+    static long filterEntries(TrunkNode node, int bundleFrom, int bundleTo) {
+        long entries = 0;
+        for (Bundle bundle : node.bundles().subList(bundleFrom, bundleTo)) {
+            for (int i = 0; i < bundle.runs().length; i++) {
+                entries += bundle.runs()[i] == null ? 0 : bundle.maplet().entries(i);
+            }
+        }
+        return entries;
+    }
+
     /** Bytes of a node's runs within its keys, also of what has moved on. */
     static long bytes(TrunkNode node, Span span) {
         return sum(node, 0, span, false);

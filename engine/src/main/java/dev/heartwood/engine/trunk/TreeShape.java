@@ -1,5 +1,7 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.filter.MapletBuilder;
+
 /**
  * The limits that give the trunk its shape.
  *
@@ -13,6 +15,7 @@ package dev.heartwood.engine.trunk;
  *     filters name for each of its own. With 2^n, n splits into halves by reference are followed by a rewrite
  * @param leavesAhead the most leaves that the first one becomes ahead of its data, where keys are spread evenly
  * @param leafEntries as many entries a leaf may have beyond {@code leafBytesMax}, up to eight times those bytes
+ * @param filterEntriesMax the most entries of a filter
  */
 public record TreeShape(
         int fanoutMax,
@@ -23,7 +26,8 @@ public record TreeShape(
         KeySpread spread,
         long reachMax,
         int leavesAhead,
-        long leafEntries) {
+        long leafEntries,
+        long filterEntriesMax) {
     private static final long REACH_MAX_EVEN = 8;
 
     /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
@@ -53,7 +57,17 @@ public record TreeShape(
 
     /** A shape for keys of which nothing is known. */
     TreeShape(int fanoutMax, int runsMax, long memtableBytes, long flushBytes, long leafBytesMax) {
-        this(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.ANY, Long.MAX_VALUE, 0, 0);
+        this(
+                fanoutMax,
+                runsMax,
+                memtableBytes,
+                flushBytes,
+                leafBytesMax,
+                KeySpread.ANY,
+                Long.MAX_VALUE,
+                0,
+                0,
+                MapletBuilder.ENTRIES_MAX);
     }
 
     /**
@@ -79,13 +93,38 @@ public record TreeShape(
                 KeySpread.EVEN,
                 REACH_MAX_EVEN,
                 LEAVES_AHEAD_OF_FANOUT * fanout,
-                memtableBytes / MEMTABLE_BYTES_PER_LEAF_ENTRY);
+                memtableBytes / MEMTABLE_BYTES_PER_LEAF_ENTRY,
+                MapletBuilder.ENTRIES_MAX);
     }
 
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
         return new TreeShape(
-                fanoutMax, runsMax, memtableBytes, flushBytes, leafBytesMax, KeySpread.GROUPED, reachMax, leavesAhead, leafEntries);
+                fanoutMax,
+                runsMax,
+                memtableBytes,
+                flushBytes,
+                leafBytesMax,
+                KeySpread.GROUPED,
+                reachMax,
+                leavesAhead,
+                leafEntries,
+                filterEntriesMax);
+    }
+
+    /** This shape with filters of so many entries at most. */
+    TreeShape withFiltersOf(long entriesMax) {
+        return new TreeShape(
+                fanoutMax,
+                runsMax,
+                memtableBytes,
+                flushBytes,
+                leafBytesMax,
+                spread,
+                reachMax,
+                leavesAhead,
+                leafEntries,
+                entriesMax);
     }
 
     /**
@@ -99,7 +138,17 @@ public record TreeShape(
         long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
         int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
         long entries = isLimited ? 0 : leafEntries;
-        return new TreeShape(fanoutMax, runsMax, memtableBytes, flushBytes, leafBytes, spread, reachMax, leaves, entries);
+        return new TreeShape(
+                fanoutMax,
+                runsMax,
+                memtableBytes,
+                flushBytes,
+                leafBytes,
+                spread,
+                reachMax,
+                leaves,
+                entries,
+                filterEntriesMax);
     }
 
     /**

@@ -375,7 +375,7 @@ public final class Trunk {
     }
 
     private boolean mayMergeWhole(TrunkNode node, Span span) {
-        return !running.isBusy(node, span) && setAside.after(node, span) == 0;
+        return !running.isBusy(node, span) && setAside.after(node, span) == 0 && FilterLimit.allows(node, shape);
     }
 
     private boolean mayMergeQuietly(TrunkNode node, Span span) {

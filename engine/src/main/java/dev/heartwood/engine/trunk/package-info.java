@@ -6,7 +6,7 @@
  *
  * <p>The rooms: {@code Trunk} holds the current version and swings it. {@code Balancer} moves references: flushes, splits, merges
  * of nodes. {@code CompactionPolicy} decides, for each node the one that {@code NodePolicies} names: {@code TieredPolicy} or {@code
- * LevelTieredPolicy}, which share {@code MergingPolicy}; {@code NodeMemo} remembers what was decided. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
+ * LevelTieredPolicy}, which share {@code MergingPolicy}; {@code NodeMemo} remembers what was decided, and {@code FilterLimit} leaves apart what a filter has no room for. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
  * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code OperandCollapser} applies operands, {@code Installer} puts the
  * result in place. {@code MergeAdmission} has merges and packing, of all trees that share memory for it, begin when there is some. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
  * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves.
@@ -26,7 +26,8 @@
  *   <li>Work under the structure lock touches metadata only, and asks the file system for no more than how much it has free.
  *   <li>A run counts at a node only for keys in the span of the node and of its bundle. Bundles of different spans become one
  *       only when all their runs do, and a merge takes the place of its input only within the keys that it was planned for.
- *   <li>A node for which nothing is left to merge has no more runs that share a key than its policy allows ({@code PolicyRules}).
+ *   <li>A node for which nothing is left to merge has no more runs that share a key than its policy allows ({@code
+ *       PolicyRules}), unless its filters have more entries than one may have.
  * </ol>
  *
  * <p>Lock order: structure lock; then, while releasing, the locks of {@code extent} and {@code cache}. The lock of {@code MergeAdmission}

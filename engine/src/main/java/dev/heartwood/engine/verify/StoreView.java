@@ -41,7 +41,7 @@ public final class StoreView implements AutoCloseable {
         this.newest = newest;
         this.cache = new PageCache(pool, cacheBytes, epochs);
         try {
-            this.file = cache.attachAlone(device, newest == null ? 0 : newest.storeId());
+            this.file = cache.attach(device, newest == null ? 0 : newest.storeId());
         } catch (RuntimeException | Error e) {
             cache.close();
             throw e;

@@ -23,24 +23,29 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class PageCachePropertyTest {
     private static final int EXTENTS = 24;
+    private static final long CLOSE = PageLayout.EXTENT_PAGES;
+    /** So that each extent has a part of the map to itself. */
+    private static final long FAR_APART = 1024;
     private static final int THREADS = 8;
     private static final int STEPS = 1_500;
 
     /** What an extent holds: nothing while {@code pages} is 0. Readers retain it; it is discarded when the last one leaves. */
     private static final class Version {
         private final int extent;
+        private final long firstPage;
         private final long generation;
         private volatile int pages;
         // Starts with the reference of the table.
         private final AtomicInteger references = new AtomicInteger(1);
 
-        private Version(int extent, long generation) {
+        private Version(int extent, long firstPage, long generation) {
             this.extent = extent;
+            this.firstPage = firstPage;
             this.generation = generation;
         }
 
         private long firstPage() {
-            return extent * 32L;
+            return firstPage;
         }
 
         private boolean retain() {
@@ -59,26 +64,33 @@ class PageCachePropertyTest {
     @ParameterizedTest
     @ValueSource(ints = {64, 128, 256})
     void randomUseByManyThreads(int frames) throws InterruptedException {
-        run(frames, false);
+        run(frames, CLOSE, false);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {64, 200})
     void randomUseWhileReadsFail(int frames) throws InterruptedException {
-        run(frames, true);
+        run(frames, CLOSE, true);
     }
 
-    private void run(int frames, boolean failing) throws InterruptedException {
+    /** Parts of the map come and go with the pages in them. */
+    @ParameterizedTest
+    @ValueSource(ints = {64, 128})
+    void randomUseOfExtentsFarApart(int frames) throws InterruptedException {
+        run(frames, FAR_APART, true);
+    }
+
+    private void run(int frames, long apart, boolean failing) throws InterruptedException {
         long seed = Long.getLong("seed", new Random().nextLong());
         failReads = failing;
-        fixture = new CacheFixture(frames, EXTENTS * PageLayout.EXTENT_PAGES);
+        fixture = new CacheFixture(frames, (int) (EXTENTS * apart));
         fixture.device.during = () -> {
             if (fixture.device.reads.get() % 3 == 0) {
                 Thread.yield();
             }
         };
         for (int extent = 0; extent < EXTENTS; extent++) {
-            table.set(extent, new Version(extent, 1));
+            table.set(extent, new Version(extent, extent * apart, 1));
         }
         AtomicReference<Throwable> failure = new AtomicReference<>();
         List<Thread> threads = new ArrayList<>();
@@ -214,7 +226,7 @@ class PageCachePropertyTest {
     private void replace(Version version) {
         synchronized (version) {
             if (version.references.get() > 0 && table.get(version.extent) == version && version.pages > 0) {
-                Version nothing = new Version(version.extent, 0);
+                Version nothing = new Version(version.extent, version.firstPage, 0);
                 nothing.references.set(0); // before it is in the table, so that nobody retains it and writes pages of it
                 table.set(version.extent, nothing);
                 version.references.decrementAndGet();
@@ -229,7 +241,7 @@ class PageCachePropertyTest {
             } catch (StoreException e) {
                 throw new AssertionError(e);
             }
-            table.set(version.extent, new Version(version.extent, version.generation + 1));
+            table.set(version.extent, new Version(version.extent, version.firstPage, version.generation + 1));
         }
     }
 }

@@ -11,16 +11,18 @@ import dev.heartwood.engine.page.PageSeal;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 
 /**
- * A small cache over a file of two pages, and the operations on it that are tried in every interleaving. One at a time: making one
+ * A small cache over a file of which two pages are used, and the operations on it that are tried in every interleaving. One at a time: making one
  * closes the one before, as nobody says when an execution is over.
  */
 final class TwoPages {
     private static final MemoryPool POOL = MemoryPool.open(4 << 20);
-    private static final MemoryDevice DEVICE = new MemoryDevice(2);
+    private static final long FAR_APART = 1024;
+    private static final long[] PAGES = {0, 1, FAR_APART};
+    private static final MemoryDevice DEVICE = new MemoryDevice((int) FAR_APART + 1);
     private static TwoPages previous;
 
     static {
-        for (int page = 0; page < 2; page++) {
+        for (long page : PAGES) {
             long address = DEVICE.contents(page);
             Memory.putLong(address + PageLayout.BODY, page);
             PageSeal.seal(address, CacheFixture.TYPE, CacheFixture.STORE, page, 1);
@@ -31,8 +33,20 @@ final class TwoPages {
     private final PageCache cache;
     private final CachedFile file;
     private final Clock clock;
+    private final long apart;
 
+    /** Of two pages side by side. */
     TwoPages() {
+        this(1);
+    }
+
+    /** Of two that are not in one part of the map. */
+    static TwoPages farApart() {
+        return new TwoPages(FAR_APART);
+    }
+
+    private TwoPages(long apart) {
+        this.apart = apart;
         if (previous != null) {
             previous.cache.close();
         }
@@ -52,14 +66,14 @@ final class TwoPages {
     long read(int page) {
         int epoch = epochs.enter();
         try {
-            return number(file.page(page, CacheFixture.TYPE, 1));
+            return number(file.page(page * apart, CacheFixture.TYPE, 1));
         } finally {
             epochs.exit(epoch);
         }
     }
 
     long lockAndRead(int page) {
-        long address = file.lockShared(page, CacheFixture.TYPE, 1);
+        long address = file.lockShared(page * apart, CacheFixture.TYPE, 1);
         try {
             return number(address);
         } finally {
@@ -78,7 +92,10 @@ final class TwoPages {
         return Memory.getLong(address + PageLayout.BODY);
     }
 
-    /** Two threads of two operations, with the memory's bookkeeping left out. */
+    /**
+     * Two threads of two operations, with the memory's bookkeeping left out, and the look at all operations' slots, up to 64 of them, which
+     * would be taken for a loop without end.
+     */
     static ModelCheckingOptions twoThreads() {
         return new ModelCheckingOptions()
                 .threads(2)
@@ -86,6 +103,7 @@ final class TwoPages {
                 .actorsAfter(0)
                 .addGuarantee(forClasses(MemoryRegions.class.getName(), MemoryPool.class.getName())
                         .allMethods()
-                        .ignore());
+                        .ignore())
+                .addGuarantee(forClasses(Epochs.class.getName()).methods("oldest").ignore());
     }
 }

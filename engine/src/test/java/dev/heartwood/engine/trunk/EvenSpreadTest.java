@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -30,7 +31,8 @@ class EvenSpreadTest {
                 KeySpread.EVEN,
                 reachMax,
                 fanoutMax / 2,
-                0);
+                0,
+                MapletBuilder.ENTRIES_MAX);
     }
 
     /** Loads memtables of random keys; returns their bytes. */

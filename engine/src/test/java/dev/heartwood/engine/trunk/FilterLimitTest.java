@@ -1,0 +1,113 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A filter has so many entries at most: what would come to more once stopped the store. */
+class FilterLimitTest {
+    private static final int MEMTABLES = 60;
+    private static final int KEYS_OF_MEMTABLE = 50;
+    private static final int KEYS = 3000;
+    private static final int ENTRIES_MAX = 170;
+
+    private final SplittableRandom random = new SplittableRandom(5);
+    private TrunkFixture tree;
+
+    private void open(TreeShape shape, TrunkPolicies policy) {
+        tree = new TrunkFixture(shape.withFiltersOf(ENTRIES_MAX), policy, new History.Append(true));
+    }
+
+    @AfterEach
+    void close() {
+        tree.snapshots.clear();
+        tree.storage.close();
+        tree.releaseAll();
+        tree.close();
+    }
+
+    private void write(int keys) {
+        for (int i = 0; i < KEYS_OF_MEMTABLE; i++) {
+            tree.put("key" + random.nextInt(keys), "value " + i);
+        }
+        tree.pack();
+    }
+
+    private void check() {
+        assertEquals(tree.history.at(Entries.NEWEST), tree.scan(tree.trunk.version(), Entries.NEWEST, null, true));
+        check(tree.trunk.version().root());
+    }
+
+    private static void check(TrunkNode node) {
+        for (Bundle bundle : node.bundles()) {
+            assertTrue(bundle.maplet().entries() <= ENTRIES_MAX, () -> TreeText.of(node));
+            assertTrue(bundle.settled(), () -> TreeText.of(node));
+        }
+        for (int p = 0; p < node.pivotCount(); p++) {
+            if (node.pivot(p).child() != null) {
+                check(node.pivot(p).child());
+            }
+        }
+    }
+
+    /** Merges go as far as they may, and then there is nothing to merge, nor anything owed. */
+    @ParameterizedTest
+    @EnumSource(TrunkPolicies.class)
+    void whatIsTooMuchForAFilterStaysApart(TrunkPolicies policy) {
+        open(new TreeShape(8, 4, 1024, 2048, 4096), policy);
+        for (int i = 0; i < MEMTABLES; i++) {
+            write(KEYS);
+            tree.settle(Urge.NEEDED);
+            check();
+        }
+        assertEquals(0, tree.trunk.debtBytes());
+        tree.settle(Urge.SETTLING);
+        check();
+    }
+
+    /** In a tree of one leaf, which holds more than a filter may have. */
+    @ParameterizedTest
+    @EnumSource(TrunkPolicies.class)
+    void aLeafThatIsTooLargeForAFilterKeepsSeveral(TrunkPolicies policy) {
+        open(new TreeShape(8, 4, 1024, 1 << 20, 1 << 20), policy);
+        for (int i = 0; i < MEMTABLES / 2; i++) {
+            write(KEYS);
+            tree.settle(Urge.NEEDED);
+            check();
+        }
+        TrunkNode root = tree.trunk.version().root();
+        assertTrue(root.isLeaf() && root.bundleCount() > 1);
+        // Its runs are more than the policy allows, which no verification is to report; nor is all of it merged for the sake of space.
+        assertTrue(new NodePolicies(tree.shape, policy).of(root).tiers(root, Span.ALL) > 1);
+        TreeWalk.Node view = new TreeWalk.Node(0, 1, 0, 0, null, Span.ALL, List.of(), List.of(), 0, root);
+        assertNull(new PolicyRules(tree.shape, policy).breach(view));
+        for (RedundancyEstimate.Node node : RedundancyEstimateTest.estimate(tree, 0).nodes()) {
+            assertNull(tree.trunk.planWhole(node, false));
+        }
+        tree.settle(Urge.SETTLING);
+        check();
+    }
+
+    /** Snapshots keep so many versions of few keys that their fingerprints are more than a filter may have, though the keys are not. */
+    @Test
+    void versionsOfFewKeysAreMerged() {
+        open(new TreeShape(8, 4, 1024, 1 << 20, 1 << 20), TrunkPolicies.LAZY_LEVELING);
+        for (int i = 0; i < MEMTABLES / 2; i++) {
+            write(20);
+            tree.snapshots.add(tree.history.lastSequence());
+            tree.settle(Urge.NEEDED);
+        }
+        check();
+        assertTrue(tree.trunk.version().root().runCount() <= 2);
+    }
+}
