@@ -490,7 +490,7 @@ final class Background {
         while (!failStop.isFailed()) {
             // What one worker finds while others merge or pack is not all there is: only a round without either is the last.
             boolean packs = generations.oldestSealed() != null;
-            packSoon();
+            awaitPackingOf(generations.active().number());
             long before = compactions.finished();
             compactions.wantSettled();
             mergeSoon();
@@ -503,6 +503,19 @@ final class Background {
             retryPacking();
         }
         failStop.check();
+    }
+
+    /** Waits until memtables before {@code generation} are in the tree, or cannot be packed now: nodes that they come to would be merged twice. */
+    private void awaitPackingOf(long generation) {
+        packSoon();
+        lock.lock();
+        try {
+            while (packing.get() && oldestSealedNumber() < generation) {
+                awaitChange();
+            }
+        } finally {
+            lock.unlock();
+        }
     }
 
     /**

@@ -44,6 +44,10 @@ public final class Compactions {
     private final AtomicReference<Urge> quiet = new AtomicReference<>();
     /** Whether there was time for more than a view let be done: that is done when it is closed. */
     private volatile boolean isQuietHeldBack;
+    /** The generation of the tree when somebody began to wait for all that frees space. */
+    private volatile long settledFrom;
+    private volatile boolean isSpaceShort;
+
     /** The keys whose leaves there is time to merge whole; null when there is none. */
     private volatile Span resting;
 
@@ -151,6 +155,7 @@ public final class Compactions {
 
     /** Says whether space is short, so that what frees most has to come first. */
     public void spaceIsShort(boolean isShort) {
+        isSpaceShort = isShort;
         trunk.spaceIsShort(isShort);
     }
 
@@ -167,6 +172,7 @@ public final class Compactions {
     /** Says that somebody waits for everything that frees space. */
     public void wantSettled() {
         want();
+        settledFrom = trunk.version().generation();
         quiet.set(Urge.SETTLING);
     }
 
@@ -187,6 +193,12 @@ public final class Compactions {
     public boolean runOne() {
         // What is wanted from here on is not dealt with by what is found below.
         long seen = wants.get();
+        if (settlesFirst()) {
+            CompactionPlan whole = planQuiet(Urge.SETTLING);
+            if (whole != null) {
+                return runQuiet(whole, seen);
+            }
+        }
         CompactionPlan plan = planNeeded(seen);
         if (plan != null) {
             return runNeeded(plan, seen);
@@ -197,6 +209,14 @@ public final class Compactions {
             dealtWith(seen);
             throw e;
         }
+    }
+
+    /**
+     * Whether a node is merged as somebody waits for before it is as it needs to be, which is part of that: what is merged twice is written
+     * twice. Only while nothing is added to the tree: whoever writes waits for what is needed. Where space is short each merge takes its turn.
+     */
+    private boolean settlesFirst() {
+        return quiet.get() == Urge.SETTLING && !isSpaceShort && trunk.version().generation() == settledFrom;
     }
 
     /** A merge that fails leaves what is wanted to the others; once nothing else is needed, it is tried again for the next want. */

@@ -83,6 +83,39 @@ class CompactionsTest {
         assertFalse(compactions.isNeeded());
     }
 
+    /** What is needed is part of what somebody waits for, and so is what nodes above hold: each entry is written once, not once for each. */
+    @Test
+    void whoSettlesHasNothingMergedTwice() {
+        for (int i = 0; i < 40; i++) {
+            writeSome(i);
+            if (i < 30) {
+                while (compactions.runOne()) {}
+            }
+        }
+        assertTrue(waiting(Urge.NEEDED) > 2, "merges are needed");
+        long written = tree.trunk.events().bytesWritten();
+        compactions.wantSettled();
+        assertEquals(0, runAll());
+        written = tree.trunk.events().bytesWritten() - written;
+        long settled = TreeSummary.of(tree.trunk).dataBytes();
+        assertTrue(written <= settled * 11 / 10, written + " bytes written for " + settled);
+        assertEquals(0, waiting(Urge.SETTLING));
+    }
+
+    /** While others write they are not kept waiting for what is wanted beyond what is needed. */
+    @Test
+    void whatIsNeededComesFirstOnceSomethingWasAdded() {
+        for (int i = 0; i < 40; i++) {
+            writeSome(i);
+        }
+        compactions.wantSettled();
+        writeSome(40);
+        int needed = waiting(Urge.NEEDED);
+        assertTrue(needed > 1, needed + " merges are needed");
+        assertTrue(compactions.runOne());
+        assertEquals(needed - 1, waiting(Urge.NEEDED));
+    }
+
     /** A rest makes each leaf in some keys one run, with what the root holds for it, and stops when it is over. */
     @Test
     void aRestLeavesNothingToBeMergedAtLeavesThatScansCameTo() {
