@@ -87,7 +87,7 @@ final class Bench {
     }
 
     Rounds rounds() {
-        return new Rounds(rounds);
+        return new Rounds(rounds, options.steps().size());
     }
 
     private void round(int number) throws IOException, InterruptedException {

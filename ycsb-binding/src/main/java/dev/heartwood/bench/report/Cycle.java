@@ -28,7 +28,7 @@ record Cycle(Comparison comparison, Rounds rounds) {
 
     /** Whether an engine came to the end; what others took is no measure of one that failed before. */
     boolean isComplete(String engine) {
-        return steps(engine).size() == comparison.phases().size();
+        return steps(engine).size() == rounds.steps();
     }
 
     /** How long all steps of an engine took, or those that it came to. */
@@ -80,7 +80,7 @@ record Cycle(Comparison comparison, Rounds rounds) {
                         .orElse("-"));
             }
             if (rounds.count() > 1) {
-                row.add(rounds.totals(engine, comparison.phases().size()));
+                row.add(rounds.totals(engine));
             }
             rows.add(row);
         }

@@ -99,14 +99,11 @@ public final class HtmlReport {
             return "";
         }
         StringBuilder html = new StringBuilder("<section><h2>All steps</h2>");
-        html.append(figure(
-                "seconds for all steps",
-                Svg.bars(
-                        comparison.engines().stream()
-                                .filter(cycle::isComplete)
-                                .map(e -> new Svg.Bar(e, escape(e), cycle.seconds(e)))
-                                .toList(),
-                        Cycle::seconds)));
+        List<Svg.Bar> wholes = comparison.engines().stream()
+                .filter(cycle::isComplete)
+                .map(e -> new Svg.Bar(e, escape(e), cycle.seconds(e)))
+                .toList();
+        html.append(wholes.isEmpty() ? "" : figure("seconds for all steps", Svg.bars(wholes, Cycle::seconds)));
         html.append(figure(
                 "each step as long as it took; dark marks are what a store changed by itself (point at them)", cycle.timeline()));
         html.append(plainTable(cycle.table()));

@@ -20,8 +20,9 @@ import java.util.function.ToLongFunction;
  * The results of all rounds, in which the same was run.
  *
  * @param results round by round
+ * @param steps how many steps a round has, also when no engine came to the last of them
  */
-public record Rounds(List<List<PhaseResult>> results) {
+public record Rounds(List<List<PhaseResult>> results, int steps) {
     private record Key(String engine, String phase, int threads) {
         static Key of(PhaseResult result) {
             return new Key(result.engine(), result.phase(), result.threads());
@@ -61,7 +62,7 @@ public record Rounds(List<List<PhaseResult>> results) {
     }
 
     /** The least and the greatest seconds that all steps of an engine took in a round in which it came to the last of them. */
-    String totals(String engine, int steps) {
+    String totals(String engine) {
         List<Double> totals = results.stream()
                 .map(round -> round.stream()
                         .filter(r -> r.isStep() && r.engine().equals(engine))

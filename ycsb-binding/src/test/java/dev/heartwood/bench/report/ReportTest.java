@@ -76,15 +76,27 @@ class ReportTest {
                 result("a", "load", 100, 2).asStep(3),
                 result("b", "load", 100, 2).asStep(1),
                 result("b", "idle", 0, 0).asStep(2));
-        String text = new TextReport(oneRound(steps)).text();
+        String text = new TextReport(oneRound(steps, 3)).text();
         assertTrue(text.lines().anyMatch(l -> l.matches("a +3\\.0 +1\\.00 +4\\.5 +15\\.0 B +18\\.0 B +7\\.00 B( +1\\.0){3}")), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("b +2\\.0 +unfinished .* 1\\.0 +1\\.0 +-")), "one that failed is not the fastest: " + text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.5 s +a \"b\" < c")), text);
-        String page = new HtmlReport(FACTS, oneRound(steps)).page();
+        String page = new HtmlReport(FACTS, oneRound(steps, 3)).page();
         requireWellFormed(page);
         assertFalse(page.substring(page.indexOf("<h2>2-idle</h2>"), page.indexOf("<h2>3-load</h2>")).contains("latency"), "of nothing");
         assertTrue(page.contains("seconds for all steps") && page.contains("<title>3-load, 1.0 s</title>"), page);
         assertTrue(page.contains("class=\"mark\"") && page.contains("<title>a &quot;b&quot; &lt; c</title>"), page);
+    }
+
+    /** The engine that came furthest was shown as complete, and as the fastest: steps that nobody came to were not counted. */
+    @Test
+    void anEngineThatFailedIsUnfinishedThoughNobodyCameFurther() throws Exception {
+        List<PhaseResult> steps = List.of(result("a", "load", 100, 2).asStep(1), result("a", "read", 100, 0).asStep(2));
+        Rounds rounds = new Rounds(List.of(steps, steps), 3);
+        String text = new TextReport(rounds).text();
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.0 +unfinished .* 1\\.0 +1\\.0 +-")), text);
+        String page = new HtmlReport(FACTS, rounds).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("<td>unfinished</td>") && !page.contains("seconds for all steps"), page);
     }
 
     @Test
@@ -145,7 +157,7 @@ class ReportTest {
         Rounds rounds = new Rounds(List.of(
                 List.of(result("a", "read", 300, 0), result("b", "read", 100, 0)),
                 List.of(result("b", "read", 200, 0), result("a", "read", 100, 0)),
-                List.of(result("a", "read", 200, 0))));
+                List.of(result("a", "read", 200, 0))), 1);
         String text = new TextReport(rounds).text();
         assertTrue(text.contains("medians of 3 rounds"), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2 +200 .* 100–300 +2\\.00")), text);
@@ -166,10 +178,10 @@ class ReportTest {
             rounds.add(List.of(PhaseResult.parse(words.replace("operations=0 seconds=1.0", "operations=" + round[0] + " seconds=" + round[1])
                     .replace("scanned=0", "scanned=" + round[2]))));
         }
-        PhaseResult median = new Rounds(rounds).medians().getFirst();
+        PhaseResult median = new Rounds(rounds, 1).medians().getFirst();
         assertEquals(37.5, median.operationsPerSecond(), "of 10, 40 and 37.5");
         assertEquals(700, median.scannedRecords() / median.seconds());
-        assertEquals(10, new Rounds(List.of(rounds.get(1), rounds.get(0))).medians().getFirst().operationsPerSecond(), "the lesser");
+        assertEquals(10, new Rounds(List.of(rounds.get(1), rounds.get(0)), 1).medians().getFirst().operationsPerSecond(), "the lesser");
     }
 
     /** Neither the page nor the results for programs told a run with wrong values from a right one. */
@@ -191,7 +203,7 @@ class ReportTest {
         List<PhaseResult> whole = List.of(result("a", "load", 100, 2).asStep(1), result("a", "read", 100, 0).asStep(2));
         PhaseResult slow = PhaseResult.parse(result("a", "read", 100, 0).toLine().replace("seconds=1.0", "seconds=4.0"));
         List<PhaseResult> slower = List.of(whole.getFirst(), slow.asStep(2));
-        Rounds rounds = new Rounds(List.of(whole, slower, whole.subList(0, 1)));
+        Rounds rounds = new Rounds(List.of(whole, slower, whole.subList(0, 1)), 2);
         String text = new TextReport(rounds).text();
         assertTrue(text.lines().anyMatch(l -> l.matches("a +5\\.0 +1\\.00 .* 2\\.0–5\\.0")), text);
     }
@@ -212,7 +224,11 @@ class ReportTest {
     }
 
     private static Rounds oneRound(List<PhaseResult> results) {
-        return new Rounds(List.of(results));
+        return oneRound(results, 1);
+    }
+
+    private static Rounds oneRound(List<PhaseResult> results, int steps) {
+        return new Rounds(List.of(results), steps);
     }
 
     private static PhaseResult result(String engine, String phase, long operations, double amplification) {
