@@ -27,6 +27,7 @@ public final class DataSet {
     static final String WARM_UP_SUFFIX = "-warmup";
 
     private static final String NOTE_SUFFIX = ".properties";
+    private static final String LOADED = "loaded";
 
     private final Path directory;
     private final Path note;
@@ -86,7 +87,7 @@ public final class DataSet {
      * @throws IllegalStateException naming both
      */
     void requireLoadedAsSet() {
-        String found = read(note).getProperty("loaded", loaded); // an older note does not tell
+        String found = read(note).getProperty(LOADED, loaded); // an older note does not tell
         if (!found.equals(loaded)) {
             throw new IllegalStateException(directory + " was loaded with " + found + " records and not with " + loaded
                     + "; give --records " + found + ", or run phase load first");
@@ -105,15 +106,17 @@ public final class DataSet {
 
     private static boolean isNote(Path file) {
         Set<String> names = read(file).stringPropertyNames();
-        return names.containsAll(Set.of("shape", "records")) && Set.of("shape", "records", "loaded").containsAll(names);
+        return names.containsAll(Set.of("shape", "records")) && Set.of("shape", "records", LOADED).containsAll(names);
     }
 
-    /** Notes that the store holds records 0 to {@code records} - 1. */
+    /** Notes that the store holds records 0 to {@code records} - 1; of how many were loaded, the note says what it said, or nothing. */
     void note(long records) {
-        Properties properties = new Properties();
-        properties.setProperty("shape", shape);
+        Properties properties = read(note);
         properties.setProperty("records", Long.toString(records));
-        properties.setProperty("loaded", loaded);
+        write(properties);
+    }
+
+    private void write(Properties properties) {
         try (Writer writer = Files.newBufferedWriter(note)) {
             properties.store(writer, "made by heartwood bench, which may delete the directory of this name");
         } catch (IOException e) {
@@ -133,7 +136,11 @@ public final class DataSet {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        note(0);
+        Properties properties = new Properties();
+        properties.setProperty("shape", shape);
+        properties.setProperty("records", "0");
+        properties.setProperty(LOADED, loaded);
+        write(properties);
     }
 
     /** Deletes the store and the note, when the benchmark made them. */
