@@ -256,11 +256,17 @@ class BenchRunTest {
 
     /** The engine's process ended with the stack of its main thread. */
     @Test
-    void threadsThatAJvmHasNoMemoryForAreRefusedInOneLine() {
-        String stores = directory.resolve("stores").toString();
-        assertEquals(1, bench("--engines", "lmdb", "--records", "1k", "--phases", "load", "--dir", stores, "--threads", "1000"));
-        assertTrue(errors.toString().contains("OutOfMemoryError: Java heap space; HEARTWOOD_JAVA_OPTS"), errors.toString());
-        assertFalse(errors.toString().contains("\tat "), errors.toString());
+    void threadsThatAJvmHasNoMemoryForAreRefusedInOneLine() throws IOException, InterruptedException {
+        ProcessBuilder bench = process("--records", "1k", "--phases", "load", "--threads", "1000");
+        bench.environment().put("HEARTWOOD_JAVA_OPTS", "-Xmx64m");
+        Process process = bench.start();
+        String said;
+        try (BufferedReader reader = process.inputReader()) {
+            said = String.join("\n", reader.lines().toList());
+        }
+        assertEquals(1, process.waitFor(), said);
+        assertTrue(said.contains("lmdb: no memory for 1000 threads: Java heap space; HEARTWOOD_JAVA_OPTS=-Xmx1"), said);
+        assertFalse(said.contains("\tat "), said);
     }
 
     /** The driver took the end of its engine for a failure, said so, and that it was shutting down. */
@@ -304,6 +310,10 @@ class BenchRunTest {
     }
 
     private Process started(String... arguments) throws IOException {
+        return process(arguments).start();
+    }
+
+    private ProcessBuilder process(String... arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
@@ -313,7 +323,7 @@ class BenchRunTest {
                 "--engines",
                 "lmdb"));
         command.addAll(List.of(arguments));
-        return new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true).start();
+        return new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
     }
 
     private int bench(String... arguments) {

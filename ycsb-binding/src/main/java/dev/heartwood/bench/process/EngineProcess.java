@@ -1,6 +1,5 @@
 package dev.heartwood.bench.process;
 
-import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.workload.Phase;
@@ -93,22 +92,11 @@ public final class EngineProcess {
 
     /** Tells the driver; what is not a plain refusal leaves its stack for people to read. */
     private void report(Throwable failure) {
-        if (failure instanceof OutOfMemoryError) {
-            say("error " + failure + "; HEARTWOOD_JAVA_OPTS=-Xmx2g gives each engine's JVM more");
-            return;
+        FailureAnswer answer = FailureAnswer.of(failure);
+        if (answer.leavesStack()) {
+            failure.printStackTrace();
         }
-        boolean isRefusal = failure instanceof IllegalStateException || failure instanceof InsufficientMemoryException;
-        if (isRefusal && failure.getCause() == null) {
-            say("error " + failure.getMessage().replace('\n', ' '));
-            return;
-        }
-        failure.printStackTrace();
-        Throwable root = failure;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        String text = root == failure ? failure.toString() : failure + " because of " + root;
-        say("error " + text.replace('\n', ' '));
+        say("error " + answer.text());
     }
 
     private void say(String line) {

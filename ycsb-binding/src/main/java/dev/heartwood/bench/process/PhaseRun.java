@@ -10,6 +10,15 @@ import org.HdrHistogram.Histogram;
 
 /** Runs one phase on an open engine and measures it. */
 final class PhaseRun {
+    /** There is no memory for what so many threads need before they begin. */
+    static final class NoMemoryForThreadsException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        private NoMemoryForThreadsException(int threads, OutOfMemoryError cause) {
+            super("no memory for " + threads + " threads: " + cause.getMessage(), cause);
+        }
+    }
+
     private static final long SAMPLE_MILLIS_MIN = 250;
     private static final int SAMPLES_MAX = 240;
     private static final double NANOS_PER_MICRO = 1000;
@@ -22,8 +31,13 @@ final class PhaseRun {
 
     PhaseRun(PhaseTask task, int threads, long seed) {
         this.task = task;
-        for (int i = 0; i < threads; i++) {
-            workers.add(new Worker(task, seed + i));
+        try {
+            for (int i = 0; i < threads; i++) {
+                workers.add(new Worker(task, seed + i));
+            }
+        } catch (OutOfMemoryError e) {
+            workers.clear();
+            throw new NoMemoryForThreadsException(threads, e);
         }
     }
 
