@@ -37,6 +37,11 @@ final class BenchOptions {
     static final long RECORDS_MAX = (1L << 31) - 1;
     private static final long MEMORY_BYTES_DEFAULT_MIN = 16 << 20;
     private static final int THREADS_MAX = 1000;
+
+    /** Options of the store that {@code --policies} and {@code --distances} give. */
+    private static final String POLICY = "policy";
+
+    private static final String CHECKPOINT_DISTANCE = "checkpointDistance";
     private static final List<Phase> PHASES_DEFAULT =
             List.of(Phase.LOAD, Phase.A, Phase.B, Phase.C, Phase.D, Phase.E, Phase.F);
 
@@ -276,6 +281,8 @@ final class BenchOptions {
         if (memory != null && !shares.isEmpty()) {
             throw new IllegalArgumentException("--memory and --shares both say how much memory there is");
         }
+        requireNoOption("--policies", policies, POLICY);
+        requireNoOption("--distances", distances, CHECKPOINT_DISTANCE);
         requireDifferent("--policies", policies);
         requireDifferent("--distances", distances);
         requireDifferent("--sizes", sizes);
@@ -296,6 +303,13 @@ final class BenchOptions {
         }
         if (threads.size() > 1) {
             throw new IllegalArgumentException("--cycle takes one number of --threads, not " + threads);
+        }
+    }
+
+    /** What is compared cannot be one thing for all too, which the report would tell. */
+    private void requireNoOption(String name, List<?> compared, String option) {
+        if (!compared.isEmpty() && options.containsKey(option)) {
+            throw new IllegalArgumentException(name + " and --option " + option + " both say under what Heartwood runs");
         }
     }
 
@@ -337,8 +351,8 @@ final class BenchOptions {
         Map<String, String> chosen = new LinkedHashMap<>(options);
         StringJoiner name = new StringJoiner("-");
         if (!policies.isEmpty() || !distances.isEmpty()) {
-            chosen.put("policy", policy.name());
-            chosen.put("checkpointDistance", Integer.toString(distance));
+            chosen.put(POLICY, policy.name());
+            chosen.put(CHECKPOINT_DISTANCE, Integer.toString(distance));
             name.add(policy.name().toLowerCase(Locale.ROOT)).add(Integer.toString(distance));
         }
         if (!sizes.isEmpty()) {

@@ -85,7 +85,7 @@ class BenchOptionsTest {
         assertEquals("64", last.settings().options().get("checkpointDistance"));
         assertEquals("LAZY_LEVELING", last.settings().options().get("policy"));
         assertTrue(last.settings().directory().endsWith("d/lazy_leveling-64"));
-        List<Contestant> distances = parse("--distances", "2", "--option", "policy=lazy_leveling").contestants();
+        List<Contestant> distances = checked("--distances", "2", "--option", "policy=lazy_leveling").contestants();
         assertEquals("lazy_leveling-2", distances.getFirst().name());
         assertEquals(1, distances.size());
     }
@@ -174,6 +174,8 @@ class BenchOptionsTest {
                 "--policies size_tiered --engines lmdb | Heartwood's",
                 "--distances 0 | checkpointDistance 0 is not within",
                 "--distances 4,4 | names something twice",
+                "--policies auto,size_tiered --option policy=lazy_leveling | --policies and --option policy both say",
+                "--distances 1,16 --option checkpointDistance=8 | --distances and --option checkpointDistance both say",
                 "--cycle load,read | 'read' is no step",
                 "--cycle load:5 | 'load:5' is no step",
                 "--cycle load,idle | 'idle' is no step",
@@ -202,6 +204,12 @@ class BenchOptionsTest {
         for (String option : List.of("--engines", "--records", "--verify", "--html", "--device", "--seed", "LAZY_LEVELING")) {
             assertTrue(out.toString().contains(option), option);
         }
+    }
+
+    private static BenchOptions checked(String... arguments) {
+        BenchOptions options = parse(arguments);
+        options.check();
+        return options;
     }
 
     private static BenchOptions parse(String... arguments) {
