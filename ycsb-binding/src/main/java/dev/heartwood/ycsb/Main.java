@@ -22,6 +22,9 @@ public final class Main {
     private static final List<String> COUNTS = List.of(
             Client.RECORD_COUNT_PROPERTY, Client.OPERATION_COUNT_PROPERTY, Client.INSERT_COUNT_PROPERTY, "insertstart");
 
+    /** What else has to be a number, and an int: operations per second and seconds, of which any below 1 limits nothing. */
+    private static final List<String> LIMITS = List.of(Client.TARGET_PROPERTY, Client.MAX_EXECUTION_TIME);
+
     private Main() {}
 
     /** Takes the arguments of {@code site.ycsb.Client}. */
@@ -43,7 +46,10 @@ public final class Main {
         Client.main(arguments);
     }
 
-    /** The properties as the client takes them: those given one by one before those of the files, and of these the last. */
+    /**
+     * The properties as the client takes them: those given one by one, be it by options of their own, before those of the files, and of
+     * these the last.
+     */
     private static Properties given(String[] arguments) throws IOException {
         Properties files = new Properties();
         Properties named = new Properties();
@@ -54,6 +60,10 @@ public final class Main {
                 read(value, files);
             } else if (arguments[i].equals("-p") && equals > 0) {
                 named.setProperty(value.substring(0, equals), value.substring(equals + 1));
+            } else if (arguments[i].equals("-threads")) {
+                named.setProperty(Client.THREAD_COUNT_PROPERTY, value);
+            } else if (arguments[i].equals("-target")) {
+                named.setProperty(Client.TARGET_PROPERTY, value);
             }
         }
         files.putAll(named);
@@ -76,6 +86,12 @@ public final class Main {
                 throw new IllegalArgumentException(count + " is '" + value + "' and not a number");
             }
         }
+        for (String limit : LIMITS) {
+            number(limit, given.getProperty(limit, "0"));
+        }
+        if (number(Client.THREAD_COUNT_PROPERTY, given.getProperty(Client.THREAD_COUNT_PROPERTY, "1")) < 1) {
+            throw new IllegalArgumentException(Client.THREAD_COUNT_PROPERTY + " is less than 1");
+        }
         if (given.getProperty(SharedTables.DIRECTORY, SharedTables.DIRECTORY_DEFAULT).isEmpty()) {
             throw new IllegalArgumentException(SharedTables.DIRECTORY + " names no directory");
         }
@@ -85,6 +101,14 @@ public final class Main {
         }
         if (!isWorkload(workload)) {
             throw new IllegalArgumentException("there is no workload '" + workload + "'");
+        }
+    }
+
+    private static int number(String name, String value) {
+        try {
+            return Integer.parseInt(value);
+        } catch (NumberFormatException e) {
+            throw new IllegalArgumentException(name + " is '" + value + "' and not a number", e);
         }
     }
 

@@ -56,6 +56,21 @@ class MainTest {
         assertEquals(0, runOn(file("recordcount=1k"), "-load", "recordcount=10").code(), "what is given by itself counts");
     }
 
+    /** They ended it with a stack of the client's. */
+    @Test
+    void threadsAndLimitsAreLookedAtToo() throws IOException, InterruptedException {
+        assertEquals("heartwood ycsb: threadcount is 'x' and not a number", refused("threadcount=x"));
+        assertEquals("heartwood ycsb: threadcount is less than 1", refused("threadcount=0"));
+        assertEquals("heartwood ycsb: target is 'x' and not a number", refused("target=x"));
+        assertEquals("heartwood ycsb: maxexecutiontime is '3000000000' and not a number", refused("maxexecutiontime=3000000000"));
+        Ended ended = run("-load", "threadcount=x");
+        assertEquals(2, ended.code(), ended.said());
+        Path file = file("recordcount=10\nthreadcount=x\ntarget=y");
+        ended = runOn(file, List.of("-load", "-threads", "2", "-target", "100000"));
+        assertEquals(0, ended.code(), "options of their own count: " + ended.said());
+        assertEquals(2, runOn(file, List.of("-load", "-threads", "2", "-target", "z")).code());
+    }
+
     private String refused(String line) throws IOException, InterruptedException {
         Ended ended = runOn(file(line), "-load");
         assertEquals(2, ended.code(), ended.said());
@@ -105,6 +120,10 @@ class MainTest {
     }
 
     private Ended runOn(Path file, String phase, String... properties) throws IOException, InterruptedException {
+        return runOn(file, List.of(phase), properties);
+    }
+
+    private Ended runOn(Path file, List<String> options, String... properties) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx100m",
@@ -114,13 +133,13 @@ class MainTest {
                 Main.class.getName(),
                 "-db",
                 HeartwoodClient.class.getName(),
-                phase,
                 "-P",
                 file.toString(),
                 "-p",
                 "heartwood.memory=32m",
                 "-p",
                 SharedTables.DIRECTORY + "=" + directory));
+        command.addAll(options);
         for (String property : properties) {
             command.addAll(List.of("-p", property));
         }
