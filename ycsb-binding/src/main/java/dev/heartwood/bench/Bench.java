@@ -47,11 +47,10 @@ final class Bench {
      */
     boolean run() throws IOException, InterruptedException {
         Path directory = options.directory();
-        boolean deleteAtEnd = options.directory == null;
         ClaimedDirectory claim = ClaimedDirectory.of(directory);
         Thread hook = Thread.ofPlatform().unstarted(() -> {
             isEnding = true;
-            endInHaste(claim, deleteAtEnd);
+            endInHaste(claim);
         });
         Runtime.getRuntime().addShutdownHook(hook);
         try {
@@ -64,7 +63,7 @@ final class Bench {
             throw e;
         } finally {
             if (remove(hook)) {
-                endInHaste(claim, deleteAtEnd);
+                endInHaste(claim);
             }
         }
         requireNotEnding();
@@ -166,6 +165,26 @@ final class Bench {
         fail(failure);
         client.close();
         clients.remove(client);
+        if (deletesStores()) {
+            makeRoom(client.name());
+        }
+    }
+
+    /** Deletes the store of an engine that failed, of which others may need the space; not beside the shutdown hook, which deletes all. */
+    private synchronized void makeRoom(String engine) {
+        if (isEnding) {
+            return;
+        }
+        try {
+            DataSet.delete(options.directory().resolve(engine));
+        } catch (UncheckedIOException e) {
+            progress.print("could not delete the store of " + engine + ": " + e.getMessage());
+        }
+    }
+
+    /** Whether nobody named the directory to find them there again. */
+    private boolean deletesStores() {
+        return options.directory == null;
     }
 
     private PhaseResult measured(EngineClient client, Step step, int threads) throws IOException, EngineFailure {
@@ -216,10 +235,10 @@ final class Bench {
         }
     }
 
-    private void endInHaste(ClaimedDirectory claim, boolean delete) {
+    private synchronized void endInHaste(ClaimedDirectory claim) {
         clients.forEach(EngineClient::close);
         try (claim) {
-            if (delete) {
+            if (deletesStores()) {
                 DataSet.deleteAll(options.directory());
             } else {
                 DataSet.deletePassing(options.directory());
@@ -227,7 +246,7 @@ final class Bench {
         } catch (IOException | UncheckedIOException e) {
             progress.print("could not delete what is in " + options.directory() + ": " + e.getMessage());
         }
-        if (delete) {
+        if (deletesStores()) {
             options.directory().toFile().delete(); // when nothing else is in it
         }
     }

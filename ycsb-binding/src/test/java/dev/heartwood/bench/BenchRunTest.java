@@ -309,6 +309,33 @@ class BenchRunTest {
         }
     }
 
+    /** It stayed until all had ended, so that on a small disk those after it failed too. */
+    @Test
+    void theStoreOfAnEngineThatFailedMakesRoomForTheNext() throws IOException, InterruptedException {
+        Path store = directory.resolve("heartwood-bench/lmdb");
+        Process process = started("--engines", "mvstore", "--records", "1k", "--cycle", "load,idle:600");
+        try (BufferedReader said = process.inputReader()) {
+            assertTrue(awaits("lmdb", said));
+            assertTrue(Files.exists(store));
+            process.children().forEach(ProcessHandle::destroyForcibly);
+            assertTrue(awaits("mvstore", said));
+            assertFalse(Files.exists(store));
+            assertFalse(Files.exists(store.resolveSibling("lmdb.properties")));
+        } finally {
+            process.toHandle().destroy();
+            process.waitFor();
+        }
+    }
+
+    /** Reads until the end of an engine's load. */
+    private static boolean awaits(String engine, BufferedReader said) throws IOException {
+        String line = said.readLine();
+        while (line != null && !line.matches(".*] load +" + engine + " .* p50 .*")) {
+            line = said.readLine();
+        }
+        return line != null;
+    }
+
     private Process started(String... arguments) throws IOException {
         return process(arguments).start();
     }

@@ -55,6 +55,12 @@ public final class DataSet {
         delete(parent, store -> store.endsWith(SEQUENTIAL_SUFFIX) || store.endsWith(WARM_UP_SUFFIX));
     }
 
+    /** Deletes the store in a directory, if the benchmark made it. */
+    public static void delete(Path directory) {
+        String name = directory.getFileName().toString();
+        delete(directory.getParent(), store -> store.equals(name) || store.equals(name + WARM_UP_SUFFIX));
+    }
+
     private static void delete(Path parent, Predicate<String> wanted) {
         if (!Files.isDirectory(parent)) {
             return;
