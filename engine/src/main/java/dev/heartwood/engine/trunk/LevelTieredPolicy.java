@@ -36,11 +36,8 @@ final class LevelTieredPolicy extends MergingPolicy {
     /** Runs of a node, most of them in one level because they share no key, before some become one. */
     private static final int RUNS_MAX = 32;
 
-    private final long batchBytes;
-
     LevelTieredPolicy(TreeShape shape) {
         super(shape);
-        this.batchBytes = shape.leafBytesMax() / LEAF_BATCHES;
     }
 
     @Override
@@ -70,7 +67,7 @@ final class LevelTieredPolicy extends MergingPolicy {
                 flushed.set(p);
             }
         }
-        if (most >= batchBytes) {
+        if (most >= shape.leafBytesMax(NodeMeasure.entryBytes(node), false) / LEAF_BATCHES) {
             flushed.set(fullest);
         }
         return flushed;

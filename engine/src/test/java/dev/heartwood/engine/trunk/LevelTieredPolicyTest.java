@@ -153,6 +153,20 @@ class LevelTieredPolicyTest {
         assertTrue(policy.flushes(little, Span.ALL, Urge.NEEDED).isEmpty());
     }
 
+    /** Leaves of few hashed keys are larger, and so is what moves on to one: with a memtable's eighth they were written again for little. */
+    @Test
+    void aBatchIsAnEighthOfALargeLeafToo() {
+        TreeShape hashed = TreeShape.ofHashed(8, MEMTABLE_BYTES);
+        int entryBytes = 8 + VALUE_BYTES;
+        int batch = (int) (hashed.leafBytesMax(entryBytes, false) / 8 / entryBytes);
+        assertTrue(batch > 2 * MEMTABLE_BYTES / 8 / entryBytes, batch + " entries");
+        CompactionPolicy ofHashed = TrunkPolicies.LEVEL_TIERED.policy(hashed);
+        TrunkNode node = index(List.of(run(0, 1, batch + 2), run(2000, 1, 10)), 0, 2000);
+        assertEquals(BitSet.valueOf(new long[] {0b01}), ofHashed.flushes(node, Span.ALL, Urge.NEEDED));
+        TrunkNode little = index(List.of(run(0, 1, batch * 3 / 4), run(2000, 1, 10)), 0, 2000);
+        assertTrue(ofHashed.flushes(little, Span.ALL, Urge.NEEDED).isEmpty());
+    }
+
     @Test
     void everyNodeHasAsManyLevelsAsTheLogarithmOfItsPivots() {
         try (TrunkFixture grown = new TrunkFixture(SHAPE, TrunkPolicies.LEVEL_TIERED, null)) {
