@@ -98,19 +98,19 @@ final class FrameSource {
      */
     boolean enter(DirectMap map, long pageNumber, int entry) {
         return map.enter(pageNumber, entry)
-                || !map.covers(pageNumber) && enterWith(map, pageNumber, entry, take());
+                || enterWith(map, pageNumber, entry, map.covers(pageNumber) ? 0 : take());
     }
 
     /** As {@link #enter}, with a frame that can be had without waiting. */
     boolean enterReadily(DirectMap map, long pageNumber, int entry) {
         return map.enter(pageNumber, entry)
-                || !map.covers(pageNumber) && enterWith(map, pageNumber, entry, takeReady());
+                || enterWith(map, pageNumber, entry, map.covers(pageNumber) ? 0 : takeReady());
     }
 
     /** As {@link #enter}, with a frame that is to spare. */
     boolean enterSparingly(DirectMap map, long pageNumber, int entry) {
         return map.enter(pageNumber, entry)
-                || !map.covers(pageNumber) && enterWith(map, pageNumber, entry, takeSpare());
+                || enterWith(map, pageNumber, entry, map.covers(pageNumber) ? 0 : takeSpare());
     }
 
     private boolean enterWith(DirectMap map, long pageNumber, int entry, int chunk) {
@@ -118,12 +118,13 @@ final class FrameSource {
         try {
             isEntered = chunk != 0 && map.enter(pageNumber, entry, chunk);
         } finally {
-            // There is a chunk by now, or no room on the Java heap for more.
+            // There is a chunk by now, or no room on the Java heap for one.
             if (!isEntered && chunk != 0) {
                 supply.giveBack(chunk);
             }
         }
-        return isEntered;
+        // Others may have made the chunk meanwhile.
+        return isEntered || map.enter(pageNumber, entry);
     }
 
     /** Does one thing that may lead to a free frame; false when there is nothing left to do and nothing to wait for. */

@@ -160,12 +160,19 @@ final class PageLoader {
     /** A frame for an absent page, marked as being loaded; 0 when there is none ready, or the page is not absent. */
     private int claim(CachedFile file, long pageNumber) {
         DirectMap map = file.map();
-        int frame = map.covers(pageNumber) && map.get(pageNumber) == 0 ? source.takeReady() : 0;
-        if (frame != 0 && !map.enter(pageNumber, -frame)) {
-            supply.giveBack(frame);
+        int frame = map.get(pageNumber) == 0 ? source.takeReady() : 0;
+        if (frame == 0) {
             return 0;
         }
-        return frame;
+        boolean isEntered = false;
+        try {
+            isEntered = source.enterReadily(map, pageNumber, -frame);
+        } finally {
+            if (!isEntered) {
+                supply.giveBack(frame);
+            }
+        }
+        return isEntered ? frame : 0;
     }
 
     private static boolean readPair(CachedFile file, long firstPage, long buffer) {

@@ -68,6 +68,15 @@ class FarApartPagesTest {
         file.unlockShared(address);
     }
 
+    @Test
+    void aPairIsBroughtWhereNoPageOfItsPartOfTheMapIsYet() {
+        file.bringPair(5 * APART, CacheFixture.TYPE, GENERATION);
+        long bytesRead = device.bytesRead();
+        read(5 * APART);
+        read(5 * APART + 1);
+        assertEquals(bytesRead, device.bytesRead());
+    }
+
     /** What says where pages are cached took every frame until the file was closed, so that each page beyond was read anew whenever it was wanted. */
     @Test
     void aPageIsReadOnceWhereverItIs() {
