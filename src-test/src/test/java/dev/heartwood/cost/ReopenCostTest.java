@@ -1,6 +1,7 @@
 package dev.heartwood.cost;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
@@ -47,6 +48,12 @@ class ReopenCostTest {
     private static final int WRITES_OF_LIFE = 200;
 
     private static final int LIVES = 15;
+
+    /** Each writes one entry. */
+    private static final int SHORT_LIVES = 100;
+
+    /** A life's own beside those that a checkpoint waits for, and of each as many ready to follow or kept to be used again. */
+    private static final int FILES_MAX = 2 * (CHECKPOINT_DISTANCE + 1);
 
     private final StoreOptions options = StoreOptions.builder()
             .memory(EnvironmentOptions.MEMORY_MIN)
@@ -115,6 +122,37 @@ class ReopenCostTest {
         }
         assertTrue(entriesMost <= ENTRIES_MAX, entriesMost + " entries were replayed, not " + ENTRIES_MAX);
         assertTrue(ENTRIES_MAX < LIVES * WRITES_OF_LIFE / 2, "the store was too small to tell");
+    }
+
+    /** Each life has files of the log of its own, which no checkpoint let go while no memtable was ever full: 100 lives left 100. */
+    @Test
+    void aStoreThatIsKilledAfterEachWriteLeavesNoMoreFiles() {
+        SimulatedMachine machine = new SimulatedMachine(3);
+        SplittableRandom random = new SplittableRandom(3);
+        long filesMost = 0;
+        for (int life = 0; life < SHORT_LIVES; life++) {
+            byte[] key = ByteBuffer.allocate(8).putLong(life).array();
+            try (SteppedCallers callers = new SteppedCallers(1);
+                    SteppedEnvironment environment = new SteppedEnvironment(life, OptionMatrix.environment(options), machine)) {
+                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, options));
+                callers.call(0, () -> {
+                    store.put(key, new byte[VALUE_BYTES]);
+                    environment.finish();
+                    return null;
+                });
+                machine = machine.crash(CrashKind.KILL, random);
+            }
+            filesMost = Math.max(filesMost, log(machine).files().size());
+        }
+        assertTrue(filesMost <= FILES_MAX, filesMost + " files of log, not " + FILES_MAX);
+        try (SteppedCallers callers = new SteppedCallers(1);
+                SteppedEnvironment environment = new SteppedEnvironment(0, OptionMatrix.environment(options), machine)) {
+            KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, options));
+            for (int life = 0; life < SHORT_LIVES; life++) {
+                byte[] key = ByteBuffer.allocate(8).putLong(life).array();
+                assertNotNull(callers.call(0, () -> store.get(key)), "the write of life " + life);
+            }
+        }
     }
 
     private static LogInspection log(SimulatedMachine machine) {

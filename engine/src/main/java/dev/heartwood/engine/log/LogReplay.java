@@ -69,6 +69,7 @@ final class LogReplay {
                 : survey.isCut()
                         ? ReplaySummary.Ending.FIRST_GAP
                         : survey.lost() > 0 ? ReplaySummary.Ending.TORN_TAILS : ReplaySummary.Ending.COMPLETE;
-        return new ReplaySummary(records, entries, lastSequence, scan.lastGeneration(), survey.lost(), ending);
+        int generations = scan.generations().size();
+        return new ReplaySummary(records, entries, lastSequence, scan.lastGeneration(), generations, survey.lost(), ending);
     }
 }

@@ -8,11 +8,12 @@ package dev.heartwood.engine.log;
  * @param lastSequence the greatest sequence number delivered, or 0
  * @param lastGeneration the greatest generation in any segment, delivered or not, and at least the checkpoint's: the next
  *     generation must be greater
+ * @param generations generations newer than the checkpoint that have segments; each takes files of its own, however little it has
  * @param lostRecords records known to be missing: under way when the process died, or behind the end after a loss of power
  * @param ending how the log ended
  */
 public record ReplaySummary(
-        long records, long entries, long lastSequence, long lastGeneration, long lostRecords, Ending ending) {
+        long records, long entries, long lastSequence, long lastGeneration, int generations, long lostRecords, Ending ending) {
     /** How the log ended. */
     public enum Ending {
         /** There was nothing newer than the checkpoint. */

@@ -296,7 +296,10 @@ final class Background {
         checkpointIfDue();
     }
 
-    /** Begins what is due in a store that was just opened: merges that it owes, and a checkpoint of so many memtables packed by the replay. */
+    /**
+     * Begins what is due in a store that was just opened: merges that it owes, and a checkpoint, where so many memtables were packed by the
+     * replay, or generations of the log were found: of a store that is killed again and again each life has its own, however little it writes.
+     */
     void opened(int memtablesReplayed) {
         packedSinceCheckpoint.addAndGet(memtablesReplayed);
         checkpointIfDue();

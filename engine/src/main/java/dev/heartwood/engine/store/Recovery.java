@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
@@ -113,10 +114,23 @@ final class Recovery implements ReplaySink, AutoCloseable {
     /**
      * Ends a replay that came up to a generation. When the tree has some of what was replayed, it gets all of it and says so: a checkpoint
      * of a part would make newer entries durable than those that the log, after a loss of power, replays on top of them.
+     *
+     * @param isCheckpointDue whether the tree gets all of it also when it has none yet, so that a checkpoint lets the log go
      */
-    void complete(long lastGeneration) {
+    void complete(long lastGeneration, boolean isCheckpointDue) {
         if (packed > 0) {
             pack(lastGeneration);
+        } else if (isCheckpointDue) {
+            packIfThereIsRoom(lastGeneration);
+        }
+    }
+
+    /** What finds no room stays in the memtable, as where no checkpoint is due. */
+    private void packIfThereIsRoom(long lastGeneration) {
+        try {
+            pack(lastGeneration);
+        } catch (NoSpaceException | InsufficientMemoryException e) {
+            // The log keeps it, and the next opening tries again.
         }
     }
 

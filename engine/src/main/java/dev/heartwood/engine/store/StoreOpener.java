@@ -260,7 +260,7 @@ final class StoreOpener {
         opened.push(recovery);
         ReplaySummary replayed = log.replay(recovery);
         long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;
-        recovery.complete(generation - 1);
+        recovery.complete(generation - 1, replayed.generations() >= options.checkpointDistance());
         trunk.beginPace();
         long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
         log.rotate(generation);
@@ -330,7 +330,7 @@ final class StoreOpener {
         closeAsAWhole(store, recovery);
         scrubber.start();
         tuner.start();
-        background.opened(recovery.packed());
+        background.opened(Math.max(recovery.packed(), replayed.generations()));
         return store;
     }
 
