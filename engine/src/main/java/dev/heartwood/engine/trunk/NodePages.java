@@ -9,8 +9,6 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Writes and reads the images of trunk nodes: pages of type TRUNK, packed one node after the other into extents that hold
@@ -39,9 +37,12 @@ final class NodePages {
      * all others     -          -          this
      *
      * Nothing is written within the monitor: places of nodes are let go of by who gives back what nobody reads any more, writers among them.
+     * That takes nothing of the Java heap, which may be full.
      */
     private final TreeStorage storage;
-    private final Map<Integer, Integer> livePages = new HashMap<>();
+    /** Pages of live nodes by extent. An extent with none is not one of these, but for the one being filled. */
+    private int[] livePages = new int[0];
+
     private volatile int extentCount;
     private int extent = -1;
     private int nextPage;
@@ -100,7 +101,7 @@ final class NodePages {
             }
             return pages;
         } catch (RuntimeException | Error e) {
-            release(Arrays.copyOf(pages, taken));
+            release(pages, taken);
             throw e;
         }
     }
@@ -110,12 +111,12 @@ final class NodePages {
         if (extent < 0 || nextPage == PageLayout.EXTENT_PAGES) {
             int full = extent;
             extent = storage.extents().allocate(Purpose.CHECKPOINT);
-            livePages.put(extent, 0);
-            extentCount = livePages.size();
+            extentCount = extentCount + 1;
             nextPage = 0;
             freeWhenUnused(full);
         }
-        livePages.merge(extent, 1, Integer::sum);
+        makeRoomFor(extent);
+        livePages[extent]++;
         return ((long) extent << PageLayout.EXTENT_SHIFT) + nextPage++;
     }
 
@@ -123,31 +124,42 @@ final class NodePages {
     synchronized NodePlace recovered(long[] pages, long generation) {
         for (long page : pages) {
             int home = extentOf(page);
-            if (!livePages.containsKey(home)) {
+            if (isUnused(home)) {
                 storage.extents().markUsed(home);
-                livePages.put(home, 0);
-                extentCount = livePages.size();
+                extentCount = extentCount + 1;
+                makeRoomFor(home);
             }
-        }
-        for (long page : pages) {
-            livePages.merge(extentOf(page), 1, Integer::sum);
+            livePages[home]++;
         }
         return new NodePlace(pages, generation, () -> release(pages));
     }
 
-    private synchronized void release(long[] pages) {
-        for (long page : pages) {
-            int home = extentOf(page);
-            livePages.merge(home, -1, Integer::sum);
+    private void release(long[] pages) {
+        release(pages, pages.length);
+    }
+
+    private synchronized void release(long[] pages, int count) {
+        for (int i = 0; i < count; i++) {
+            int home = extentOf(pages[i]);
+            livePages[home]--;
             freeWhenUnused(home);
         }
     }
 
     private void freeWhenUnused(int home) {
-        if (home >= 0 && home != extent && livePages.getOrDefault(home, -1) == 0) {
-            livePages.remove(home);
-            extentCount = livePages.size();
+        if (home >= 0 && home != extent && isUnused(home)) {
+            extentCount = extentCount - 1;
             storage.free(home);
+        }
+    }
+
+    private boolean isUnused(int home) {
+        return home >= livePages.length || livePages[home] == 0;
+    }
+
+    private void makeRoomFor(int home) {
+        if (home >= livePages.length) {
+            livePages = Arrays.copyOf(livePages, Math.max(home + 1, livePages.length + livePages.length / 2));
         }
     }
 
