@@ -37,11 +37,11 @@ final class MergePace {
         flushed(bytes);
     }
 
-    /** Bytes of what is to be merged that may still wait. */
+    /** Bytes of what is to be merged that may still wait. Takes nothing of the Java heap. */
     long notDueBytes() {
         long sum = 0;
-        for (Flush flush : flushes) {
-            sum += flush.notDueBytes(arrivedBytes);
+        for (int i = 0; i < flushes.size(); i++) {
+            sum += flushes.get(i).notDueBytes(arrivedBytes);
         }
         return sum;
     }

@@ -3,7 +3,9 @@ package dev.heartwood.engine.trunk;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.sun.management.ThreadMXBean;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
 class MergePaceTest {
@@ -48,6 +50,21 @@ class MergePaceTest {
         assertEquals(1900, pace.notDueBytes());
         pace.restart(0);
         assertEquals(0, pace.notDueBytes());
+    }
+
+    /** A tree that is in place asks, and the one before it is let go of after that: a full Java heap kept that until the store was closed. */
+    @Test
+    void whatMayWaitIsToldWithoutTheHeap() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        pace.flushed(1000);
+        pace.flushed(100);
+        long least = Long.MAX_VALUE;
+        for (int round = 0; round < 8; round++) {
+            long before = threads.getCurrentThreadAllocatedBytes();
+            pace.notDueBytes();
+            least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+        }
+        assertEquals(0, least);
     }
 
     /** Above leaves that are merged at once, nothing is ever late; without merges all of it is by the next flush. */
