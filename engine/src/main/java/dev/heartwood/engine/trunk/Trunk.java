@@ -628,6 +628,10 @@ public final class Trunk {
 
     private void owes(long debt) {
         debtBytes = debt;
+        if (debt == 0) {
+            // What was merged early is no reason to let what comes next wait.
+            pace.restart(0);
+        }
         overdueBytes = Math.max(0, debtBytes - pace.notDueBytes());
     }
 

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.lang.management.ManagementFactory;
+import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 class MergePaceTest {
     private static final TreeShape SHAPE = new TreeShape(8, 4, 1 << 20, 4 << 20, 1 << 20);
+    private static final TreeShape SMALL = new TreeShape(8, 4, 4096, 8192, 16384);
     private static final int KEYS = 3000;
 
     private final MergePace pace = new MergePace();
@@ -107,6 +109,33 @@ class MergePaceTest {
             assertTrue(tree.trunk.debtBytes() > 0);
             assertEquals(0, tree.trunk.overdueBytes());
         }
+    }
+
+    /** A store that had settled slowed nobody until a load owed as much as had been moved, over several levels, and merged before it. */
+    @Test
+    void whatWasMergedBeforeLetsNothingWaitThatComesAfterIt() {
+        try (TrunkFixture tree = new TrunkFixture(SMALL, TrunkPolicies.SIZE_TIERED, null)) {
+            int round = 0;
+            while (tree.trunk.version().root().height() < 2 || tree.trunk.version().root().runCount() < SMALL.runsMax() - 1) {
+                packSome(tree, round++);
+                tree.settle(Urge.NEEDED);
+            }
+            tree.settle(Urge.SETTLING);
+            while (tree.trunk.debtBytes() == 0) {
+                packSome(tree, round++);
+            }
+            assertEquals(0, tree.trunk.overdueBytes());
+            packSome(tree, round);
+            assertTrue(tree.trunk.overdueBytes() > 0, "of " + tree.trunk.debtBytes());
+        }
+    }
+
+    private static void packSome(TrunkFixture tree, int round) {
+        SplittableRandom random = new SplittableRandom(round);
+        for (int i = 0; i < KEYS / 10; i++) {
+            tree.put("key" + random.nextInt(10 * KEYS), "value ".repeat(20));
+        }
+        tree.pack();
     }
 
     private static void pack(TrunkFixture tree, int round) {
