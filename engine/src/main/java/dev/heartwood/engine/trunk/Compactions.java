@@ -409,6 +409,7 @@ public final class Compactions {
         }
         if (plan == null) {
             trunk.retryQuiet();
+            retryIfThereIsSpace();
         }
         if (plan != null || moved) {
             quiet.compareAndSet(null, urge);
@@ -417,6 +418,13 @@ public final class Compactions {
             }
         }
         return plan;
+    }
+
+    /** Merges that found no space come again in the next quiet moment if there is some: where it was never short, nobody says that it is found. */
+    private void retryIfThereIsSpace() {
+        if (trunk.isAnyWithoutSpace() && storage.extents().hasForMerges(trunk.mergeExtents())) {
+            trunk.retryWithoutSpace();
+        }
     }
 
     /** Whether nothing was added to the tree for some looks: else what nodes hold moves on with what comes. For the thread that idles. */

@@ -61,4 +61,9 @@ final class PassedOverMerges {
     void retryWithoutSpace() {
         withoutSpace.clear();
     }
+
+    /** Whether any waits for space. */
+    boolean isAnyWithoutSpace() {
+        return !withoutSpace.isEmpty();
+    }
 }

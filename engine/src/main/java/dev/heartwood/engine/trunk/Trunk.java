@@ -484,6 +484,16 @@ public final class Trunk {
         }
     }
 
+    /** Whether merges wait for {@link #retryWithoutSpace}. */
+    boolean isAnyWithoutSpace() {
+        structure.lock();
+        try {
+            return passedOver.isAnyWithoutSpace();
+        } finally {
+            structure.unlock();
+        }
+    }
+
     private void claim(CompactionPlan plan) {
         running.add(plan);
         plan.bundles().forEach(Bundle::retain);

@@ -228,12 +228,18 @@ class CompactionsTest {
 
     /** Merges that an urge would have done now. */
     private int waiting(Urge urge) {
+        List<CompactionPlan> plans = plans(urge);
+        plans.forEach(tree.trunk::abandon);
+        return plans.size();
+    }
+
+    /** Those merges, under way from now on. */
+    private List<CompactionPlan> plans(Urge urge) {
         List<CompactionPlan> plans = new ArrayList<>();
         for (CompactionPlan plan = tree.trunk.plan(urge); plan != null; plan = tree.trunk.plan(urge)) {
             plans.add(plan);
         }
-        plans.forEach(tree.trunk::abandon);
-        return plans.size();
+        return plans;
     }
 
     /** Some leaves with many tombstones each, which only quiet moments have time for. */
@@ -307,6 +313,19 @@ class CompactionsTest {
         tree.trunk.passOverWithoutSpace(onePlan());
         compactions.spaceIsShort(false);
         assertEquals(waiting, waiting(Urge.IDLE));
+    }
+
+    /** As where only that merge found none, beside what others held for a while. */
+    @Test
+    void aQuietMergeWithoutSpaceIsPlannedAgainThoughSpaceWasNeverShort() {
+        writeAndDelete();
+        tree.trunk.passOverWithoutSpace(onePlan());
+        compactions.wantIdle();
+        assertEquals(0, runAll());
+        assertEquals(1, waiting(Urge.IDLE));
+        compactions.wantIdle();
+        assertEquals(0, runAll());
+        assertEquals(0, waiting(Urge.IDLE));
     }
 
     private CompactionPlan onePlan() {
