@@ -396,11 +396,14 @@ public final class Compactions {
         // What somebody else wants meanwhile stays wanted.
         quiet.compareAndSet(urge, null);
         // A view may see what nobody else does: to merge for the sake of that would come to nothing, again and again.
-        // Said before it is waited for: who closes it comes after that.
-        isQuietHeldBack = true;
         boolean heldBack = oldestView.isWaitedFor();
-        if (!heldBack) {
-            isQuietHeldBack = false;
+        if (heldBack) {
+            isQuietHeldBack = true;
+            if (!oldestView.isStillWaitedFor()) {
+                // Who closed it meanwhile may not have seen that there was time.
+                want();
+                quiet.compareAndSet(null, urge);
+            }
         }
         boolean moved = !heldBack && trunk.balanceQuiet(urge);
         CompactionPlan plan = trunk.plan(heldBack ? Urge.SCANNED : urge);

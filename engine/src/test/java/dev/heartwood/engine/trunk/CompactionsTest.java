@@ -328,6 +328,45 @@ class CompactionsTest {
         assertEquals(0, waiting(Urge.IDLE));
     }
 
+    /** As {@link #writeAndDelete}, of which a view that sees the first write alone would hold something back. */
+    private void writeUnderView() {
+        tree.snapshots.add(1L);
+        writeAndDelete();
+        tree.snapshots.clear();
+    }
+
+    /** With several workers one may look before a view is opened that holds another one back. */
+    @Test
+    void whatAViewHoldsBackIsMergedWhenItIsClosedAlsoIfAnotherHadLookedBeforeIt() {
+        writeUnderView();
+        while (tree.trunk.balanceQuiet(Urge.SETTLING)) {}
+        List<CompactionPlan> underWay = plans(Urge.SETTLING);
+        assertTrue(underWay.size() > 2, underWay.size() + " merges wait");
+        compactions.wantSettled();
+        onCall(1, () -> {
+            views = new long[] {1};
+            compactions.wantSettled();
+            assertFalse(compactions.runOne(), "the view holds it back");
+        });
+        assertFalse(compactions.runOne(), "all are under way");
+        underWay.forEach(tree.trunk::abandon);
+        assertTrue(closeView());
+        assertEquals(0, runAll());
+        assertEquals(0, waiting(Urge.IDLE));
+    }
+
+    /** Between the look at it and the note that it holds something back. */
+    @Test
+    void whatAViewHoldsBackIsMergedAlsoIfItIsClosedMeanwhile() {
+        writeUnderView();
+        assertTrue(waiting(Urge.IDLE) > 2);
+        views = new long[] {1};
+        compactions.wantIdle();
+        onCall(2, () -> assertTrue(closeView()));
+        assertEquals(0, runAll());
+        assertEquals(0, waiting(Urge.IDLE));
+    }
+
     private CompactionPlan onePlan() {
         CompactionPlan plan = tree.trunk.plan(Urge.IDLE);
         tree.trunk.abandon(plan);
