@@ -81,6 +81,8 @@ public final class AutoPolicy {
     private int farDistance;
     private long innerBytes;
     private int idleFor;
+    /** A quiet time has begun, and nobody has said that it is spent. */
+    private boolean isQuietDue;
     private Span resting;
 
     /** Leaves, or the nodes above them. */
@@ -130,6 +132,7 @@ public final class AutoPolicy {
             leaves.cost.expect(tree.leaves().stream().mapToInt(TreeGauge.Leaf::runs).average().orElseThrow());
         }
         idleFor = sample.isIdle() ? Math.min(idleFor + 1, REST_INTERVALS + 1) : 0;
+        isQuietDue = idleFor == IDLE_INTERVALS || isQuietDue && idleFor > 0;
         decideRest();
         decideSpan(decisions);
         decideNodes(leaves, sample, decisions);
@@ -137,9 +140,14 @@ public final class AutoPolicy {
         decideDistance(sample, decisions);
     }
 
-    /** Whether a quiet time has just begun, to be spent on what merges free; said once for each. */
+    /** Whether a quiet time has begun, to be spent on what merges free, which {@link #quietSpent} was not called for. */
     public boolean isQuietBegun() {
-        return idleFor == IDLE_INTERVALS;
+        return isQuietDue;
+    }
+
+    /** Notes that the quiet time is being spent. */
+    public void quietSpent() {
+        isQuietDue = false;
     }
 
     /**
@@ -165,9 +173,7 @@ public final class AutoPolicy {
     private void decideNodes(NodesPart nodes, WorkloadSample sample, List<Decision> decisions) {
         boolean follows = nodes == inner && inner.eager && !leaves.eager;
         boolean wanted = nodes.eager ? isGivenUp(nodes, sample) : isWorthIt(nodes, sample);
-        if (follows) {
-            nodes.damping.changed();
-        } else if (!nodes.damping.allows(wanted)) {
+        if (!follows && !nodes.damping.allows(wanted)) {
             return;
         }
         Span keys = leaves.eager || inner.eager ? span : scanned();
@@ -190,6 +196,7 @@ public final class AutoPolicy {
                 nodes.policy(nodes.eager).name(),
                 nodes.policy(isEager).name(),
                 reason));
+        nodes.damping.changed();
         span = keys;
         nodes.eager = isEager;
     }
@@ -290,6 +297,7 @@ public final class AutoPolicy {
             }
         }
         decisions.addAll(together);
+        spanDamping.changed();
         span = keys;
     }
 
@@ -307,6 +315,7 @@ public final class AutoPolicy {
         if (distanceDamping.allows(wanted)) {
             String reason = text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses());
             changeDistance(isFar ? 0 : far(sample), reason, decisions);
+            distanceDamping.changed();
         }
     }
 

@@ -21,18 +21,14 @@ final class Damping {
     private int age = SOON * DWELL_MAX;
     private int streak;
 
-    /** Notes an interval in which a change is wanted or not; returns whether it is made now. */
+    /** Notes an interval in which a change is wanted or not; returns whether it may be made now. */
     boolean allows(boolean wanted) {
         age = Math.min(age + 1, SOON * DWELL_MAX);
         streak = wanted ? streak + 1 : 0;
-        if (streak < PATIENCE || age < dwell) {
-            return false;
-        }
-        changed();
-        return true;
+        return streak >= PATIENCE && age >= dwell;
     }
 
-    /** Notes a change that is made whether it is wanted or not. */
+    /** Notes a change that was made, allowed or not. What could not be made, as on a full Java heap, is allowed again. */
     void changed() {
         dwell = age < SOON * dwell ? Math.min(DWELL_MAX, 2 * dwell) : Math.max(DWELL_MIN, dwell / 2);
         streak = 0;

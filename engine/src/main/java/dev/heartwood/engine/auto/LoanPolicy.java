@@ -34,6 +34,7 @@ public final class LoanPolicy {
             stop();
         } else if (isDry) {
             lending = true;
+            damping.changed();
         }
         return lending;
     }

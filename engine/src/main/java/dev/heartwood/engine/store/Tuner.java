@@ -182,6 +182,7 @@ final class Tuner {
             }
             if (auto.isQuietBegun()) {
                 background.quiet();
+                auto.quietSpent();
             }
             background.rest(auto.resting());
         } finally {
