@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * Workers that are daemon threads: {@code count} for every priority, and one more for {@link Priority#SEAL} and {@link
@@ -63,7 +64,7 @@ public final class ThreadWorkers implements Workers {
             try {
                 if (!closing && !isRunning) {
                     isRunning = true;
-                    dueNanos = clock.nanoTime() - beginNanos + delayNanos;
+                    dueNanos = now() + delayNanos;
                     link();
                     wakeAll();
                 }
@@ -91,25 +92,34 @@ public final class ThreadWorkers implements Workers {
             }
         }
 
-        /** Ends the first timer. */
         private void unlink() {
             isRunning = false;
-            firstTimer = next;
-            if (next == null) {
-                lastTimer = null;
+            if (previous == null) {
+                firstTimer = next;
             } else {
-                next.previous = null;
+                previous.next = next;
             }
+            if (next == null) {
+                lastTimer = previous;
+            } else {
+                next.previous = previous;
+            }
+            previous = null;
             next = null;
         }
     }
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
+        this(name, count, LinkedList::new);
+    }
+
+    /** As the other; {@code queueSource} makes what tasks wait in. */
+    ThreadWorkers(String name, int count, Supplier<Queue<Runnable>> queueSource) {
         this.count = count;
         this.apart = new ThreadsApart(name + "-apart");
         for (Priority priority : Priority.values()) {
-            queues.put(priority, new LinkedList<>());
+            queues.put(priority, queueSource.get());
         }
         try {
             for (int i = 0; i < count; i++) {
@@ -208,33 +218,55 @@ public final class ThreadWorkers implements Workers {
                         }
                     }
                 }
+                ThreadTimer timer = firstTimer(least);
+                if (timer != null && timer.dueNanos <= now()) {
+                    timer.unlink();
+                    return timer.task;
+                }
                 if (closing) {
                     return null;
                 }
-                awaitChange(least == SEALING ? sealing : changed);
+                awaitChange(least == SEALING ? sealing : changed, timer);
             }
         } finally {
             lock.unlock();
         }
     }
 
+    private long now() {
+        return clock.nanoTime() - beginNanos;
+    }
+
+    /** Queues the tasks of timers that have ended. Those for which the Java heap has no room stay, for workers without another task. */
     private void queueDue() {
-        long now = clock.nanoTime() - beginNanos;
-        while (firstTimer != null && firstTimer.dueNanos <= now) {
-            // In this order: where the Java heap is full it stays, and comes later.
-            add(firstTimer.priority, firstTimer.task);
-            firstTimer.unlink();
+        try {
+            long now = now();
+            while (firstTimer != null && firstTimer.dueNanos <= now) {
+                add(firstTimer.priority, firstTimer.task);
+                firstTimer.unlink();
+            }
+        } catch (OutOfMemoryError full) {
+            // What is queued already must not wait for that.
         }
     }
 
-    /** Waits for a task or for the end of the first timer. */
-    private void awaitChange(Condition change) {
-        if (firstTimer == null) {
+    /** The first timer whose task a worker may run; null when there is none. */
+    private ThreadTimer firstTimer(Priority least) {
+        ThreadTimer timer = firstTimer;
+        while (timer != null && timer.priority.compareTo(least) > 0) {
+            timer = timer.next;
+        }
+        return timer;
+    }
+
+    /** Waits for a task or for the end of a timer; null for none. */
+    private void awaitChange(Condition change, ThreadTimer timer) {
+        if (timer == null) {
             change.awaitUninterruptibly();
             return;
         }
         try {
-            change.awaitNanos(firstTimer.dueNanos - (clock.nanoTime() - beginNanos));
+            change.awaitNanos(timer.dueNanos - now());
         } catch (InterruptedException e) {
             // Nobody interrupts these threads but a task; it is none of the next task's business.
             Thread.interrupted();

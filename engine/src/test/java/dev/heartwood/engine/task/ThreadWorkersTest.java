@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,6 +141,53 @@ class ThreadWorkersTest {
             done.await();
         }
         assertEquals(List.of(0, 1, 2, 3, 0, 1, 2, 3), ran);
+    }
+
+    /** A queue for which the Java heap may have no room. */
+    private static final class FullHeap extends LinkedList<Runnable> {
+        private final AtomicBoolean isFull;
+
+        FullHeap(AtomicBoolean isFull) {
+            this.isFull = isFull;
+        }
+
+        @Override
+        public boolean add(Runnable task) {
+            if (isFull.get()) {
+                throw new OutOfMemoryError("for a test");
+            }
+            return super.add(task);
+        }
+    }
+
+    /** Whoever looked for a task threw before it came to the queues, again and again. */
+    @Test
+    void aTimerThatTheJavaHeapHasNoRoomToQueueHoldsNoTaskUp() throws InterruptedException {
+        AtomicBoolean isFull = new AtomicBoolean();
+        AtomicInteger reported = new AtomicInteger();
+        CountDownLatch end = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(2);
+        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+            reported.incrementAndGet();
+            isFull.set(false);
+        });
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1, () -> new FullHeap(isFull))) {
+            CountDownLatch begun = new CountDownLatch(1);
+            workers.submit(Priority.IDLE, () -> {
+                begun.countDown();
+                awaitQuietly(end);
+            });
+            begun.await();
+            workers.submit(Priority.IDLE, done::countDown);
+            isFull.set(true);
+            workers.timer(Priority.IDLE, done::countDown).start(0);
+            end.countDown();
+            done.await();
+        } finally {
+            Thread.setDefaultUncaughtExceptionHandler(before);
+        }
+        assertEquals(0, reported.get());
     }
 
     /** What is done again and again ended for good when the Java heap was full as its time came to be set. */
