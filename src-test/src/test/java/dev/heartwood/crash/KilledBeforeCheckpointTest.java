@@ -1,6 +1,7 @@
 package dev.heartwood.crash;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
@@ -9,8 +10,11 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.SteppedCallers;
+import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -62,6 +66,57 @@ class KilledBeforeCheckpointTest {
                 assertArrayEquals(value(i, ROUNDS - 1), store.get(key(i)), "key " + i);
             }
             store.verify();
+        }
+    }
+
+    /** What a replay had packed counted twice, so that a store that was opened made checkpoints in half of the space that others have. */
+    @Test
+    void anOpenedStoreMakesNoCheckpointBeforeItHasTo() {
+        StoreOptions options = StoreOptions.builder()
+                .memory(EnvironmentOptions.MEMORY_MIN)
+                .memtable(ByteSize.kib(64))
+                .diskMax(ByteSize.mib(16))
+                .checkpointDistance(1_000)
+                .policy(CompactionPolicyKind.SIZE_TIERED)
+                .workers(1)
+                .build();
+        long most = untilKilled(options, Long.MAX_VALUE).packed - 1;
+        assertTrue(most > 8, most + " memtables are packed before a checkpoint has to be made");
+        // The replay packs what was in the active memtable, too.
+        Life life = untilKilled(options, most - 1);
+        assertEquals(most - 1, life.packed);
+        try (SteppedCallers callers = new SteppedCallers(1);
+                SteppedEnvironment environment = new SteppedEnvironment(3, OptionMatrix.environment(options), life.killed)) {
+            environment.holdTime();
+            KeyValueStore store = callers.call(0, () -> environment.open(SimulatedStoreHost.DIRECTORY, options));
+            environment.finish();
+            assertEquals(0, (long) callers.call(0, () -> store.stats().checkpoints()));
+        }
+    }
+
+    /** Memtables that a new store had packed, and what was left of it. */
+    private record Life(long packed, SimulatedMachine killed) {}
+
+    /** A store that is killed when so many memtables are packed, or a checkpoint is made. */
+    private static Life untilKilled(StoreOptions options, long memtables) {
+        SimulatedMachine machine = new SimulatedMachine(3);
+        try (SteppedCallers callers = new SteppedCallers(1);
+                SteppedEnvironment environment = new SteppedEnvironment(3, OptionMatrix.environment(options), machine)) {
+            environment.holdTime();
+            KeyValueStore store = callers.call(0, () -> environment.open(SimulatedStoreHost.DIRECTORY, options));
+            long packed = 0;
+            long checkpoints = 0;
+            for (int i = 0; packed < memtables && checkpoints == 0; i++) {
+                int key = i;
+                callers.call(0, () -> {
+                    store.put(key(key), value(key, 0));
+                    environment.finish();
+                    return null;
+                });
+                packed = callers.call(0, () -> store.stats().memtablesSealed());
+                checkpoints = callers.call(0, () -> store.stats().checkpoints());
+            }
+            return new Life(packed, machine.crash(CrashKind.KILL, new SplittableRandom(3)));
         }
     }
 

@@ -44,6 +44,7 @@ public final class Checkpointer {
     /**
      * Takes over a reference to {@code pinned}, the version that {@code durable} names.
      *
+     * @param extentsInUse extents that were in use when the tree was that version: what a replay packs comes to it anew with each opening
      * @param whenFailed told of what ends all checkpoints: a failed sync, or a superblock that may have been written or not
      */
     public Checkpointer(
@@ -55,6 +56,7 @@ public final class Checkpointer {
             LongSupplier lastSequence,
             Superblock durable,
             TrunkVersion pinned,
+            int extentsInUse,
             Consumer<Throwable> whenFailed) {
         this.storage = storage;
         this.trunk = trunk;
@@ -65,7 +67,7 @@ public final class Checkpointer {
         this.durable = durable;
         this.pinned = pinned;
         this.whenFailed = whenFailed;
-        this.extentsAtLast = storage.extents().allocatedCount();
+        this.extentsAtLast = extentsInUse;
     }
 
     /**

@@ -246,6 +246,7 @@ final class StoreOpener {
         Superblock durable = announceSession(superblocks, found, trunk);
         // Held from before the replay packs anything: what the superblocks reach must not be reused before the next checkpoint.
         TrunkVersion durableVersion = trunk.pin();
+        int durableExtents = extents.allocatedCount();
         // What the options say goes for all nodes, also those that an earlier session gave another policy.
         trunk.changePolicy(Span.ALL, Heights.ALL, null);
 
@@ -301,7 +302,7 @@ final class StoreOpener {
                 sequence);
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(
-                storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, failStop::fail);
+                storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, durableExtents, failStop::fail);
         background.start(new StoreSteps(checkpointer, extents, write, generations, environment, memtableBytes));
         live.whenOldestGoes(background::oldestViewClosed);
         Scrubber scrubber = new Scrubber(

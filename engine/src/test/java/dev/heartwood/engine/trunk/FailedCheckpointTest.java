@@ -48,7 +48,7 @@ class FailedCheckpointTest {
                 return SEQUENCE;
             };
             Checkpointer checkpointer = new Checkpointer(
-                    tree.storage, tree.trunk, tree.images, superblocks, null, lastSequence, none, tree.trunk.pin(), failure -> {});
+                    tree.storage, tree.trunk, tree.images, superblocks, null, lastSequence, none, tree.trunk.pin(), 0, failure -> {});
             made.set(checkpointer);
             write(tree, 0);
             blocks.failWritesAfter(0);
@@ -84,7 +84,7 @@ class FailedCheckpointTest {
                 Superblocks superblocks = new Superblocks(blocks, tree.pool)) {
             Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
             Checkpointer checkpointer = new Checkpointer(
-                    tree.storage, tree.trunk, tree.images, superblocks, null, () -> SEQUENCE, none, tree.trunk.pin(), told::add);
+                    tree.storage, tree.trunk, tree.images, superblocks, null, () -> SEQUENCE, none, tree.trunk.pin(), 0, told::add);
             write(tree, 0);
             NavigableMap<String, String> expected = tree.history.at(Entries.NEWEST);
             blocks.failWritesAfter(1);
