@@ -78,15 +78,20 @@ final class TieredPolicy extends MergingPolicy {
      */
     @Override
     CompactionPlan insteadOfMost(TrunkNode node, int bundlesFrom, int unsettledFrom, Span span, Urge urge) {
-        int runsMax = tiersMax(node);
+        if (urge != Urge.NEEDED || !node.isLeaf()) {
+            return null;
+        }
+        int runsFrom = node.runStart(bundlesFrom);
         int settledTo = node.runStart(unsettledFrom);
-        int unsettled = liveRuns(node, settledTo, node.runCount());
-        int[] settled = livePositions(node, node.runStart(bundlesFrom), settledTo);
-        int left = settled.length + Math.min(1, unsettled);
-        int merged = left - runsMax / 2;
-        if (urge != Urge.NEEDED || !node.isLeaf() || left <= runsMax || merged > settled.length
+        int left = liveRuns(node, runsFrom, settledTo) + Math.min(1, liveRuns(node, settledTo, node.runCount()));
+        int merged = left - tiersMax(node) / 2;
+        if (left <= tiersMax(node)
                 || NodeMeasure.supersededShare(node) >= SUPERSEDED_SHARE_LOADED
-                || !NodeMeasure.overlap(node, node.runStart(bundlesFrom), node.runCount())) {
+                || !NodeMeasure.overlap(node, runsFrom, node.runCount())) {
+            return null;
+        }
+        int[] settled = livePositions(node, runsFrom, settledTo);
+        if (merged > settled.length) {
             return null;
         }
         int first = smallest(node, span, settled, merged);
