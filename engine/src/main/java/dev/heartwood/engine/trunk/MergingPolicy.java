@@ -87,8 +87,9 @@ abstract class MergingPolicy implements CompactionPolicy {
             runFrom = 0;
         }
         CompactionPlan few = rewrite ? null : insteadOfMost(node, bundlesFrom, unsettledFrom, span, urge);
-        if (few != null) {
-            return FilterLimit.within(few, shape);
+        CompactionPlan allowed = few == null ? null : FilterLimit.within(few, shape);
+        if (allowed != null) {
+            return allowed;
         }
         boolean merge = rewrite || runFrom < runTo && liveRuns(node, runFrom, runTo) > 1;
         int bundlesMax = urge.reclaims() ? 1 : shape.bundlesMax(node.isLeaf());
