@@ -53,16 +53,6 @@ abstract class MergingPolicy implements CompactionPolicy {
      */
     abstract int mergeFrom(TrunkNode node, int runsFrom, int unsettledFrom, Span span, Urge urge);
 
-    /**
-     * A merge of some settled runs that brings a node as far below what it may have as one of its youngest and most others would, for less;
-     * null when there is none.
-     *
-     * @param unsettledFrom the first bundle that a flush has brought and no merge has dealt with
-     */
-    CompactionPlan insteadOfMost(TrunkNode node, int bundlesFrom, int unsettledFrom, Span span, Urge urge) {
-        return null;
-    }
-
     @Override
     public final CompactionPlan plan(TrunkNode node, int bundlesFrom, Span span, Urge urge, RunUsage usage) {
         int bundles = node.bundleCount();
@@ -85,11 +75,6 @@ abstract class MergingPolicy implements CompactionPolicy {
                         || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage));
         if (rewrite) {
             runFrom = 0;
-        }
-        CompactionPlan few = rewrite ? null : insteadOfMost(node, bundlesFrom, unsettledFrom, span, urge);
-        CompactionPlan allowed = few == null ? null : FilterLimit.within(few, shape);
-        if (allowed != null) {
-            return allowed;
         }
         boolean merge = rewrite || runFrom < runTo && liveRuns(node, runFrom, runTo) > 1;
         int bundlesMax = urge.reclaims() ? 1 : shape.bundlesMax(node.isLeaf());
@@ -116,7 +101,7 @@ abstract class MergingPolicy implements CompactionPolicy {
     }
 
     /** The bundle that holds a position among all runs. */
-    static int bundleOf(TrunkNode node, int position) {
+    private static int bundleOf(TrunkNode node, int position) {
         int bundle = 0;
         int end = node.bundle(0).runs().length;
         while (position >= end) {

@@ -2,7 +2,6 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
 import java.util.BitSet;
-import java.util.stream.IntStream;
 
 /**
  * Size-tiering with a budget of runs per height: a node gathers runs up to its budget, then the youngest of like size become
@@ -12,12 +11,6 @@ import java.util.stream.IntStream;
 final class TieredPolicy extends MergingPolicy {
     /** Runs a leaf may have when no two share a key: a read of a key looks into one of them at most. */
     private static final int DISJOINT_RUNS_MAX = 32;
-
-    /** Superseded entries of a leaf for each one that is not, below which it is loaded with new keys: what is overwritten is merged for that. */
-    private static final double SUPERSEDED_SHARE_LOADED = 0.05;
-
-    /** A merge of some runs has to spare so many times what it takes. */
-    private static final int SPARED_TIMES = 3;
 
     private final int leafRunsMax;
 
@@ -70,64 +63,6 @@ final class TieredPolicy extends MergingPolicy {
             runFrom = tierStart(node, runsFrom, span, runFrom == runTo ? runTo : runFrom, runsMax);
         }
         return runFrom;
-    }
-
-    /**
-     * In a leaf that comes to its limit while it is loaded, as many runs as have to become one, if they are a small part of it. Such are
-     * the memtables that were in a leaf when it split, which are small in each part, and older than all that is large.
-     */
-    @Override
-    CompactionPlan insteadOfMost(TrunkNode node, int bundlesFrom, int unsettledFrom, Span span, Urge urge) {
-        if (urge != Urge.NEEDED || !node.isLeaf()) {
-            return null;
-        }
-        int runsFrom = node.runStart(bundlesFrom);
-        int settledTo = node.runStart(unsettledFrom);
-        int left = liveRuns(node, runsFrom, settledTo) + Math.min(1, liveRuns(node, settledTo, node.runCount()));
-        int merged = left - tiersMax(node) / 2;
-        if (left <= tiersMax(node)
-                || NodeMeasure.supersededShare(node) >= SUPERSEDED_SHARE_LOADED
-                || !NodeMeasure.overlap(node, runsFrom, node.runCount())) {
-            return null;
-        }
-        int[] settled = livePositions(node, runsFrom, settledTo);
-        if (merged > settled.length) {
-            return null;
-        }
-        int first = smallest(node, span, settled, merged);
-        int from = settled[first];
-        int to = settled[first + merged - 1] + 1;
-        int bundleFrom = bundleOf(node, from);
-        int bundleTo = bundleOf(node, to - 1) + 1;
-        boolean pays = SPARED_TIMES * bytes(node, span, from, to) <= NodeMeasure.bytes(node, span);
-        return pays && CompactionPlan.hasOneSpan(node, bundleFrom, bundleTo, span)
-                ? new CompactionPlan(node.height(), span, node, bundleFrom, bundleTo, from, to)
-                : null;
-    }
-
-    private static int[] livePositions(TrunkNode node, int from, int to) {
-        return IntStream.range(from, to).filter(position -> runAt(node, position) != null).toArray();
-    }
-
-    /** Where so many neighbours among some runs begin that are less than any others. */
-    private static int smallest(TrunkNode node, Span span, int[] positions, int count) {
-        int smallest = 0;
-        long least = Long.MAX_VALUE;
-        for (int first = 0; first + count <= positions.length; first++) {
-            long bytes = bytes(node, span, positions[first], positions[first + count - 1] + 1);
-            smallest = bytes < least ? first : smallest;
-            least = Math.min(least, bytes);
-        }
-        return smallest;
-    }
-
-    private static long bytes(TrunkNode node, Span span, int from, int to) {
-        long bytes = 0;
-        for (int position = from; position < to; position++) {
-            Run run = runAt(node, position);
-            bytes += run == null ? 0 : run.sample().bytesWithin(span);
-        }
-        return bytes;
     }
 
     /** Walks from the youngest run to older ones while they are of like size, and on until few enough remain. */
