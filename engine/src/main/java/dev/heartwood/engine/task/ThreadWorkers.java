@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /**
  * Workers that are daemon threads: {@code count} for every priority, and one more for {@link Priority#SEAL} and {@link
@@ -33,10 +32,7 @@ public final class ThreadWorkers implements Workers {
     private final Condition changed = lock.newCondition();
     // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
     private final Map<Priority, Queue<Runnable>> queues = new EnumMap<>(Priority.class);
-    /** Timers that run, by when they end; guarded by the lock. Linked by themselves, so that starting one takes nothing of the Java heap. */
-    private ThreadTimer firstTimer;
-
-    private ThreadTimer lastTimer;
+    private final RunningTimers timers = new RunningTimers();
     private final Clock clock = Clock.SYSTEM;
     private final long beginNanos = clock.nanoTime();
     private final List<Thread> threads = new ArrayList<>();
@@ -44,82 +40,12 @@ public final class ThreadWorkers implements Workers {
     private final ThreadsApart apart;
     private boolean closing;
 
-    /** A timer of these workers, from whose beginning the time counts. All but what it runs is guarded by the lock. */
-    private final class ThreadTimer implements Timer {
-        private final Priority priority;
-        private final Runnable task;
-        private long dueNanos;
-        private boolean isRunning;
-        private ThreadTimer previous;
-        private ThreadTimer next;
-
-        ThreadTimer(Priority priority, Runnable task) {
-            this.priority = priority;
-            this.task = task;
-        }
-
-        @Override
-        public void start(long delayNanos) {
-            lock.lock();
-            try {
-                if (!closing && !isRunning) {
-                    isRunning = true;
-                    dueNanos = now() + delayNanos;
-                    link();
-                    wakeAll();
-                }
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        /** From the last one on: most timers are started for as long as others are. */
-        private void link() {
-            previous = lastTimer;
-            while (previous != null && previous.dueNanos > dueNanos) {
-                previous = previous.previous;
-            }
-            next = previous == null ? firstTimer : previous.next;
-            if (previous == null) {
-                firstTimer = this;
-            } else {
-                previous.next = this;
-            }
-            if (next == null) {
-                lastTimer = this;
-            } else {
-                next.previous = this;
-            }
-        }
-
-        private void unlink() {
-            isRunning = false;
-            if (previous == null) {
-                firstTimer = next;
-            } else {
-                previous.next = next;
-            }
-            if (next == null) {
-                lastTimer = previous;
-            } else {
-                next.previous = previous;
-            }
-            previous = null;
-            next = null;
-        }
-    }
-
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
-        this(name, count, LinkedList::new);
-    }
-
-    /** As the other; {@code queueSource} makes what tasks wait in. */
-    ThreadWorkers(String name, int count, Supplier<Queue<Runnable>> queueSource) {
         this.count = count;
         this.apart = new ThreadsApart(name + "-apart");
         for (Priority priority : Priority.values()) {
-            queues.put(priority, queueSource.get());
+            queues.put(priority, new LinkedList<>());
         }
         try {
             for (int i = 0; i < count; i++) {
@@ -172,7 +98,25 @@ public final class ThreadWorkers implements Workers {
 
     @Override
     public Timer timer(Priority priority, Runnable task) {
-        return new ThreadTimer(priority, task);
+        RunningTimers.Entry timer = new RunningTimers.Entry(priority, task);
+        return delayNanos -> start(timer, delayNanos);
+    }
+
+    private void start(RunningTimers.Entry timer, long delayNanos) {
+        lock.lock();
+        try {
+            if (!closing && !timer.isRunning()) {
+                timers.start(timer, now() + delayNanos);
+                wakeAll();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Since these workers began. */
+    private long now() {
+        return clock.nanoTime() - beginNanos;
     }
 
     @Override
@@ -209,64 +153,38 @@ public final class ThreadWorkers implements Workers {
         lock.lock();
         try {
             while (true) {
-                queueDue();
+                long now = now();
                 for (Priority priority : PRIORITIES) {
                     if (priority.compareTo(least) <= 0) {
-                        Runnable task = queues.get(priority).poll();
+                        Runnable task = poll(priority, now);
                         if (task != null) {
                             return task;
                         }
                     }
                 }
-                ThreadTimer timer = firstTimer(least);
-                if (timer != null && timer.dueNanos <= now()) {
-                    timer.unlink();
-                    return timer.task;
-                }
                 if (closing) {
                     return null;
                 }
-                awaitChange(least == SEALING ? sealing : changed, timer);
+                awaitChange(least == SEALING ? sealing : changed, timers.first(least));
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private long now() {
-        return clock.nanoTime() - beginNanos;
-    }
-
-    /** Queues the tasks of timers that have ended. Those for which the Java heap has no room stay, for workers without another task. */
-    private void queueDue() {
-        try {
-            long now = now();
-            while (firstTimer != null && firstTimer.dueNanos <= now) {
-                add(firstTimer.priority, firstTimer.task);
-                firstTimer.unlink();
-            }
-        } catch (OutOfMemoryError full) {
-            // What is queued already must not wait for that.
-        }
-    }
-
-    /** The first timer whose task a worker may run; null when there is none. */
-    private ThreadTimer firstTimer(Priority least) {
-        ThreadTimer timer = firstTimer;
-        while (timer != null && timer.priority.compareTo(least) > 0) {
-            timer = timer.next;
-        }
-        return timer;
+    private Runnable poll(Priority priority, long now) {
+        Runnable task = queues.get(priority).poll();
+        return task != null ? task : timers.pollDue(priority, now);
     }
 
     /** Waits for a task or for the end of a timer; null for none. */
-    private void awaitChange(Condition change, ThreadTimer timer) {
+    private void awaitChange(Condition change, RunningTimers.Entry timer) {
         if (timer == null) {
             change.awaitUninterruptibly();
             return;
         }
         try {
-            change.awaitNanos(timer.dueNanos - now());
+            change.awaitNanos(timer.dueNanos() - now());
         } catch (InterruptedException e) {
             // Nobody interrupts these threads but a task; it is none of the next task's business.
             Thread.interrupted();
@@ -278,8 +196,7 @@ public final class ThreadWorkers implements Workers {
         lock.lock();
         try {
             closing = true;
-            firstTimer = null;
-            lastTimer = null;
+            timers.clear();
             wakeAll();
         } finally {
             lock.unlock();

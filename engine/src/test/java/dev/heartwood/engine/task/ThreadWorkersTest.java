@@ -5,11 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
-import java.util.LinkedList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -107,7 +105,7 @@ class ThreadWorkersTest {
         assertEquals(0, ran.get());
     }
 
-    /** Whoever looks first finds all of them due, and queues them for the one worker that runs them. */
+    /** All of them are due before anybody looks. */
     @Test
     void timersEndInTheirOrderAndOnceForEachStart() throws InterruptedException {
         List<Integer> ran = new ArrayList<>();
@@ -143,51 +141,31 @@ class ThreadWorkersTest {
         assertEquals(List.of(0, 1, 2, 3, 0, 1, 2, 3), ran);
     }
 
-    /** A queue for which the Java heap may have no room. */
-    private static final class FullHeap extends LinkedList<Runnable> {
-        private final AtomicBoolean isFull;
-
-        FullHeap(AtomicBoolean isFull) {
-            this.isFull = isFull;
-        }
-
-        @Override
-        public boolean add(Runnable task) {
-            if (isFull.get()) {
-                throw new OutOfMemoryError("for a test");
-            }
-            return super.add(task);
-        }
-    }
-
-    /** Whoever looked for a task threw before it came to the queues, again and again. */
+    /** Where the Java heap had no room to queue its task, whoever looked for one threw before it came to those of others. */
     @Test
-    void aTimerThatTheJavaHeapHasNoRoomToQueueHoldsNoTaskUp() throws InterruptedException {
-        AtomicBoolean isFull = new AtomicBoolean();
-        AtomicInteger reported = new AtomicInteger();
-        CountDownLatch end = new CountDownLatch(1);
-        CountDownLatch done = new CountDownLatch(2);
-        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
-            reported.incrementAndGet();
-            isFull.set(false);
-        });
-        try (ThreadWorkers workers = new ThreadWorkers("test", 1, () -> new FullHeap(isFull))) {
-            CountDownLatch begun = new CountDownLatch(1);
-            workers.submit(Priority.IDLE, () -> {
-                begun.countDown();
-                awaitQuietly(end);
+    void aTimerThatEndsTakesNothingOfTheHeap() throws InterruptedException {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long[] allocated = new long[100];
+        AtomicInteger runs = new AtomicInteger();
+        Timer[] timer = new Timer[1];
+        CountDownLatch done = new CountDownLatch(1);
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1)) {
+            timer[0] = workers.timer(Priority.IDLE, () -> {
+                allocated[runs.get()] = threads.getCurrentThreadAllocatedBytes();
+                if (runs.incrementAndGet() < allocated.length) {
+                    timer[0].start(0);
+                } else {
+                    done.countDown();
+                }
             });
-            begun.await();
-            workers.submit(Priority.IDLE, done::countDown);
-            isFull.set(true);
-            workers.timer(Priority.IDLE, done::countDown).start(0);
-            end.countDown();
+            timer[0].start(0);
             done.await();
-        } finally {
-            Thread.setDefaultUncaughtExceptionHandler(before);
         }
-        assertEquals(0, reported.get());
+        long least = Long.MAX_VALUE;
+        for (int i = 1; i < allocated.length; i++) {
+            least = Math.min(least, allocated[i] - allocated[i - 1]);
+        }
+        assertEquals(0, least);
     }
 
     /** What is done again and again ended for good when the Java heap was full as its time came to be set. */
