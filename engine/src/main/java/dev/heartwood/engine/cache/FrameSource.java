@@ -107,6 +107,23 @@ final class FrameSource {
                 || enterWith(map, pageNumber, entry, map.covers(pageNumber) ? 0 : takeReady());
     }
 
+    /**
+     * Marks an absent page as being loaded into a frame, which is given back where that cannot be.
+     *
+     * @param mayWait for a frame that the map may need
+     */
+    boolean beginLoad(DirectMap map, long pageNumber, int frame, boolean mayWait) {
+        boolean isBegun = false;
+        try {
+            isBegun = mayWait ? enter(map, pageNumber, -frame) : enterReadily(map, pageNumber, -frame);
+        } finally {
+            if (!isBegun) {
+                supply.giveBack(frame);
+            }
+        }
+        return isBegun;
+    }
+
     /** As {@link #enter}, with a frame that is to spare. */
     boolean enterSparingly(DirectMap map, long pageNumber, int entry) {
         return map.enter(pageNumber, entry)

@@ -60,7 +60,7 @@ final class PageLoader {
             if (frame == 0) {
                 return 0;
             }
-            if (begin(map, pageNumber, frame)) {
+            if (source.beginLoad(map, pageNumber, frame, true)) {
                 fill(file, frame, pageNumber, type, generation);
                 return frame;
             }
@@ -68,19 +68,6 @@ final class PageLoader {
                 return 0;
             }
         }
-    }
-
-    /** Marks an absent page as being loaded into a frame, which is given back where that cannot be. */
-    private boolean begin(DirectMap map, long pageNumber, int frame) {
-        boolean isBegun = false;
-        try {
-            isBegun = source.enter(map, pageNumber, -frame);
-        } finally {
-            if (!isBegun) {
-                supply.giveBack(frame);
-            }
-        }
-        return isBegun;
     }
 
     /** Waits until a load under way has ended, well or badly; {@code entry} is what was found in the map. */
@@ -161,18 +148,7 @@ final class PageLoader {
     private int claim(CachedFile file, long pageNumber) {
         DirectMap map = file.map();
         int frame = map.get(pageNumber) == 0 ? source.takeReady() : 0;
-        if (frame == 0) {
-            return 0;
-        }
-        boolean isEntered = false;
-        try {
-            isEntered = source.enterReadily(map, pageNumber, -frame);
-        } finally {
-            if (!isEntered) {
-                supply.giveBack(frame);
-            }
-        }
-        return isEntered ? frame : 0;
+        return frame != 0 && source.beginLoad(map, pageNumber, frame, false) ? frame : 0;
     }
 
     private static boolean readPair(CachedFile file, long firstPage, long buffer) {

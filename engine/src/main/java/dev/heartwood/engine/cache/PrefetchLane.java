@@ -267,17 +267,9 @@ final class PrefetchLane implements AutoCloseable {
         if (frame == 0) {
             return false;
         }
-        boolean isEntered = false;
-        try {
-            frames.setLane(frame, number);
-            isEntered = source.enterReadily(map, page, -frame);
-        } finally {
-            if (!isEntered) {
-                supply.giveBack(frame);
-            }
-        }
+        frames.setLane(frame, number);
         request.frames[index] = frame;
-        return isEntered;
+        return source.beginLoad(map, page, frame, false);
     }
 
     /** Makes the first pages of a run absent again whose load was not begun. */
