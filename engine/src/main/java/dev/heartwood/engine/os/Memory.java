@@ -23,7 +23,6 @@ public final class Memory {
     /** As much as a page has. */
     private static final MemorySegment ZEROES = MemorySegment.ofArray(new byte[4096]).asReadOnly();
 
-
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort SHORT =
             ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);

@@ -46,7 +46,6 @@ public final class Compactions {
     private volatile boolean isQuietHeldBack;
     /** The generation of the tree when somebody began to wait for all that frees space. */
     private volatile long settledFrom;
-    private volatile boolean isSpaceShort;
 
     /** The keys whose leaves there is time to merge whole; null when there is none. */
     private volatile Span resting;
@@ -155,7 +154,6 @@ public final class Compactions {
 
     /** Says whether space is short, so that what frees most has to come first. */
     public void spaceIsShort(boolean isShort) {
-        isSpaceShort = isShort;
         trunk.spaceIsShort(isShort);
     }
 
@@ -216,7 +214,7 @@ public final class Compactions {
      * twice. Only while nothing is added to the tree: whoever writes waits for what is needed. Where space is short each merge takes its turn.
      */
     private boolean settlesFirst() {
-        return quiet.get() == Urge.SETTLING && !isSpaceShort && trunk.version().generation() == settledFrom;
+        return quiet.get() == Urge.SETTLING && !trunk.isSpaceShort() && trunk.version().generation() == settledFrom;
     }
 
     /** A merge that fails leaves what is wanted to the others; once nothing else is needed, it is tried again for the next want. */

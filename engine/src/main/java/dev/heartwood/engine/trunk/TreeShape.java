@@ -99,32 +99,26 @@ public record TreeShape(
 
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
-        return new TreeShape(
-                fanoutMax,
-                runsMax,
-                memtableBytes,
-                flushBytes,
-                leafBytesMax,
-                KeySpread.GROUPED,
-                reachMax,
-                leavesAhead,
-                leafEntries,
-                filterEntriesMax);
+        return with(KeySpread.GROUPED, leafBytesMax, leavesAhead, leafEntries, filterEntriesMax);
     }
 
     /** This shape with filters of so many entries at most. */
     TreeShape withFiltersOf(long entriesMax) {
+        return with(spread, leafBytesMax, leavesAhead, leafEntries, entriesMax);
+    }
+
+    private TreeShape with(KeySpread keys, long leafBytes, int leaves, long entriesOfLeaf, long entriesOfFilter) {
         return new TreeShape(
                 fanoutMax,
                 runsMax,
                 memtableBytes,
                 flushBytes,
-                leafBytesMax,
-                spread,
+                leafBytes,
+                keys,
                 reachMax,
-                leavesAhead,
-                leafEntries,
-                entriesMax);
+                leaves,
+                entriesOfLeaf,
+                entriesOfFilter);
     }
 
     /**
@@ -137,18 +131,7 @@ public record TreeShape(
         long most = isLimited && spread == KeySpread.EVEN ? Math.max(leafBytesMax, LEAF_BYTES_LEAST) : leafBytesMax;
         long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
         int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
-        long entries = isLimited ? 0 : leafEntries;
-        return new TreeShape(
-                fanoutMax,
-                runsMax,
-                memtableBytes,
-                flushBytes,
-                leafBytes,
-                spread,
-                reachMax,
-                leaves,
-                entries,
-                filterEntriesMax);
+        return with(spread, leafBytes, leaves, isLimited ? 0 : leafEntries, filterEntriesMax);
     }
 
     /**

@@ -23,7 +23,7 @@ public final class Trunk {
      * running        -                       -                        structure lock
      * setAside       -                       -                        structure lock
      * passedOver     -                       -                        structure lock
-     * isSpaceShort   -                       -                        structure lock
+     * isSpaceShort   volatile                volatile                 structure lock
      * changes        volatile                volatile                 structure lock
      * mergeSpace     volatile                volatile                 none: any of a few is as good
      * imageBytes     volatile                volatile                 structure lock
@@ -45,7 +45,7 @@ public final class Trunk {
     private final MergePace pace = new MergePace();
     private final TrunkEvents events;
     private volatile TrunkVersion version;
-    private boolean isSpaceShort;
+    private volatile boolean isSpaceShort;
     private volatile long changes;
     private volatile MeasuredSpace mergeSpace;
     private volatile long imageBytes;
@@ -152,7 +152,7 @@ public final class Trunk {
         structure.lock();
         try {
             pace.restart(debtBytes);
-            owes(debt(version.root(), Span.ALL));
+            owes(debtBytes);
         } finally {
             structure.unlock();
         }
@@ -482,6 +482,10 @@ public final class Trunk {
         } finally {
             structure.unlock();
         }
+    }
+
+    boolean isSpaceShort() {
+        return isSpaceShort;
     }
 
     /** Whether merges wait for {@link #retryWithoutSpace}. */
