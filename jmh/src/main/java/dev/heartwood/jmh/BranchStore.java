@@ -35,7 +35,7 @@ final class BranchStore implements AutoCloseable {
         NativeDevice device = new NativeDevice(pool.allocate(fileBytes), fileBytes);
         file = cache.attach(device, 1);
         extents = new ExtentAllocator(device, fileBytes, 0);
-        storage = new BranchStorage(file, extents, pool, pool, 1, freed -> {
+        storage = new BranchStorage(file, extents, pool, pool, 1, freed -> () -> {
             for (int extent : freed) {
                 file.discard(extent * 32L, 32);
                 extents.free(extent);

@@ -73,7 +73,7 @@ public class FilterBenchmark {
         BlockDevice device = emptyDevice();
         file = cache.attach(device, STORE_ID);
         ExtentAllocator extents = new ExtentAllocator(device, Long.MAX_VALUE, 0);
-        storage = new MapletStorage(file, extents, pool, STORE_ID, released -> {
+        storage = new MapletStorage(file, extents, pool, STORE_ID, released -> () -> {
             for (int extent : released) {
                 file.discard((long) extent << 5, 32);
                 extents.free(extent);

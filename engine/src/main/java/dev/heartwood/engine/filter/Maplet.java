@@ -51,7 +51,7 @@ public final class Maplet {
 
     /** A maplet without entries, that has no pages. */
     public static Maplet empty(long id) {
-        return new Maplet(id, new int[0], null, new int[0], 0, none -> {});
+        return new Maplet(id, new int[0], null, new int[0], 0, none -> () -> {});
     }
 
     /**

@@ -6,7 +6,6 @@ import dev.heartwood.engine.branch.BranchStorage;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
-import dev.heartwood.engine.extent.ExtentReleaser;
 import dev.heartwood.engine.filter.MapletStorage;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.MemoryPool;
@@ -68,9 +67,8 @@ public final class TreeStorage {
         this.epochs = epochs;
         this.freedExtents = freedExtents;
         this.groupSuffixBytes = groupSuffixBytes;
-        ExtentReleaser releaser = new Releaser();
-        this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, releaser);
-        this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, releaser);
+        this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, Releasing::new);
+        this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, Releasing::new);
     }
 
     public long storeId() {
@@ -120,18 +118,6 @@ public final class TreeStorage {
 
     MapletStorage maplets() {
         return maplets;
-    }
-
-    private final class Releaser implements ExtentReleaser {
-        @Override
-        public void release(int[] released) {
-            releasing(released).run();
-        }
-
-        @Override
-        public Runnable releasing(int[] released) {
-            return new Releasing(released);
-        }
     }
 
     /** Gives extents back for reuse once no operation that is active when it runs can read them any more. */

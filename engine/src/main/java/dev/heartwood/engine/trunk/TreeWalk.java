@@ -266,7 +266,7 @@ public final class TreeWalk {
             }
             Maplet maplet = null;
             try {
-                maplet = Maplet.decode(ByteBuffer.wrap(descriptor), storage.device().name(), page, extents -> {});
+                maplet = Maplet.decode(ByteBuffer.wrap(descriptor), storage.device().name(), page, extents -> () -> {});
                 requireId("maplet", id, maplet.id());
                 visitor.maplet(maplet);
             } catch (StoreException e) {

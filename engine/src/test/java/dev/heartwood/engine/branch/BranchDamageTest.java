@@ -288,7 +288,7 @@ class BranchDamageTest {
     /** Decodes for the sake of the errors: what comes out is never used, so its extents stay as they are. */
     private static void decode(BranchFixture fixture, ByteBuffer image) {
         BranchStorage unused =
-                new BranchStorage(fixture.file, fixture.extents, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> {});
+                new BranchStorage(fixture.file, fixture.extents, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> () -> {});
         try (OverflowGroups groups = new OverflowGroups()) {
             Branch.decode(image, unused, groups, "test", 0).release();
         }

@@ -48,7 +48,7 @@ final class BranchFixture implements AutoCloseable {
         cache = new PageCache(pool, cacheBytes, epochs);
         file = cache.attach(device, STORE_ID);
         extents = new ExtentAllocator(device, 4L << 30, 1);
-        storage = new BranchStorage(file, extents, pool, pool, STORE_ID, this::free);
+        storage = new BranchStorage(file, extents, pool, pool, STORE_ID, released -> () -> free(released));
         scratch = pool.allocate(SCRATCH_BYTES);
     }
 

@@ -122,7 +122,7 @@ class BranchWriterTest {
         ExtentAllocator few = new ExtentAllocator(new ArrayDevice(), 21L << 17, 1);
         few.promise(20, Promised.DELETES, 0);
         BranchStorage storage =
-                new BranchStorage(fixture.file, few, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> {});
+                new BranchStorage(fixture.file, few, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> () -> {});
         BranchWriter writer = new BranchWriter(storage, 1, WriteMode.CACHED);
         for (int i = 0; i < 1000; i++) {
             fixture.add(writer, new Entry(BranchFixture.bytes("%05d".formatted(i)), 0, Entries.PUT, new byte[2000]));
@@ -138,7 +138,7 @@ class BranchWriterTest {
         for (int extents = 1; extents < 12; extents++) {
             ExtentAllocator few = new ExtentAllocator(new ArrayDevice(), (1L + extents) << 17, 1);
             BranchStorage storage =
-                    new BranchStorage(fixture.file, few, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> {
+                    new BranchStorage(fixture.file, few, fixture.pool, fixture.pool, BranchFixture.STORE_ID, freed -> () -> {
                         for (int extent : freed) {
                             few.free(extent);
                         }

@@ -121,7 +121,7 @@ class MapletFaultTest {
                 ByteBuffer image = ByteBuffer.allocate(1000);
                 maplet.encode(image.position(3));
                 assertEquals(3 + maplet.encodedBytes(), image.position());
-                Maplet back = Maplet.decode(image.flip().position(3), "file", 9, extents -> {});
+                Maplet back = Maplet.decode(image.flip().position(3), "file", 9, extents -> () -> {});
                 assertEquals(0, image.remaining());
                 assertEquals(maplet.toString(), back.toString());
                 assertEquals(maplet.values(), back.values());
@@ -148,7 +148,7 @@ class MapletFaultTest {
                 }
                 int length = random.nextInt(8) == 0 ? random.nextInt(damaged.length) : damaged.length;
                 try {
-                    Maplet decoded = Maplet.decode(ByteBuffer.wrap(damaged, 0, length), "file", 9, extents -> {});
+                    Maplet decoded = Maplet.decode(ByteBuffer.wrap(damaged, 0, length), "file", 9, extents -> () -> {});
                     long page = decoded.pageNumberOf(random.nextLong());
                     assertTrue(page >= -1, RERUN);
                 } catch (CorruptionException expected) {

@@ -43,7 +43,7 @@ final class MapletFixture implements AutoCloseable {
         cache = new PageCache(cachePool, cacheBytes, epochs);
         file = cache.attach(device, STORE_ID);
         extents = new ExtentAllocator(device, deviceBytesMax, FIRST_EXTENT);
-        storage = new MapletStorage(file, extents, pool, STORE_ID, this::free);
+        storage = new MapletStorage(file, extents, pool, STORE_ID, released -> () -> free(released));
     }
 
     MapletFixture() {

@@ -86,7 +86,7 @@ class MapletSliceTest {
         for (int i = 0; i < extents.length; i++) {
             extents[i] = maplet.extent(i);
         }
-        Maplet other = new Maplet(maplet.id(), extents, maplet.shape(), new int[] {3_000}, 0, none -> {});
+        Maplet other = new Maplet(maplet.id(), extents, maplet.shape(), new int[] {3_000}, 0, none -> () -> {});
         MapletSlice slice = MapletSlice.read(fixture.file, other, fixture.pool, 1);
         assertArrayEquals(expected(0, 3_000, 1, slice.bits()), slice.of(0));
         assertEquals(0, slice.of(1).length);

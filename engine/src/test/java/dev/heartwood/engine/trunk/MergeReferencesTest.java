@@ -35,7 +35,7 @@ class MergeReferencesTest {
     /** The bundle over a maplet whose last reference cannot be given back; the caller owns a reference to everything in it. */
     private static Bundle refusing(TrunkFixture tree, Bundle bundle) {
         MapletStorage storage = new MapletStorage(
-                tree.storage.file(), tree.extents, tree.pool, TrunkFixture.STORE_ID, freed -> {
+                tree.storage.file(), tree.extents, tree.pool, TrunkFixture.STORE_ID, freed -> () -> {
                     throw new OutOfMemoryError("nothing can wait for readers");
                 });
         Maplet maplet = new MapletBuilder(storage, tree.trunk.newId(), WriteMode.CACHED)
