@@ -13,22 +13,6 @@ import java.util.stream.Stream;
 
 /** The results as one page with charts: an overview, then phase by phase. */
 public final class HtmlReport {
-    private static final List<String> COLUMNS = List.of(
-            "engine",
-            "threads",
-            "ops/s",
-            "p50 µs",
-            "p99",
-            "p99.9",
-            "max",
-            "read",
-            "written",
-            "WA",
-            "settled WA",
-            "disk",
-            "RSS peak",
-            "anonymous");
-
     private final RunFacts facts;
     private final Rounds rounds;
     private final Comparison comparison;
@@ -234,49 +218,24 @@ public final class HtmlReport {
     }
 
     private String table(List<PhaseResult> results) {
-        boolean scans = results.stream().anyMatch(r -> r.scannedRecords() > 0);
-        boolean faults = results.stream().anyMatch(r -> r.faults().any());
-        List<String> header = new ArrayList<>(COLUMNS);
-        header.addAll(rounds.count() > 1 ? List.of("rounds") : List.of());
-        header.addAll(scans ? List.of("records/s") : List.of());
-        header.addAll(faults ? List.of("missing", "wrong") : List.of());
-        boolean peers = comparison.engines().size() > 1;
-        if (peers) {
-            comparison.engines().forEach(e -> header.add("× " + e));
-        }
+        PhaseTable table = new PhaseTable(rounds, comparison, results);
+        List<String> header = table.header();
+        int settled = header.indexOf(PhaseTable.WRITE_AMPLIFICATION) + 1;
+        header.add(settled, "settled WA");
         List<List<String>> rows = new ArrayList<>(List.of(header));
-        for (PhaseResult r : results) {
-            List<String> row = new ArrayList<>(cells(r));
-            row.addAll(rounds.count() > 1 ? List.of(rounds.rates(r)) : List.of());
-            row.addAll(scans ? List.of(Numbers.count(r.scannedRecords() / r.seconds())) : List.of());
-            row.addAll(faults ? List.of(Long.toString(r.faults().missing()), Long.toString(r.faults().wrong())) : List.of());
-            if (peers) {
-                comparison.engines().forEach(e -> row.add(e.equals(r.engine()) ? "" : Numbers.ratio(comparison.ratio(r, e))));
-            }
+        for (PhaseResult result : results) {
+            List<String> row = table.row(result);
+            row.add(settled, settledAmplification(result));
             rows.add(row);
         }
         return plainTable(rows);
     }
 
-    private List<String> cells(PhaseResult r) {
-        return List.of(
-                r.engine(),
-                Integer.toString(r.threads()),
-                Numbers.count(r.operationsPerSecond()),
-                Numbers.micros(r.latency().p50Micros()),
-                Numbers.micros(r.latency().p99Micros()),
-                Numbers.micros(r.latency().p999Micros()),
-                Numbers.micros(r.latency().maxMicros()),
-                Numbers.bytes(r.storage().bytesRead()),
-                Numbers.bytes(r.storage().bytesWritten()),
-                Numbers.ratio(r.storage().writeAmplification()),
-                comparison
-                        .settlingAfter(r)
-                        .map(s -> Numbers.ratio(s.storage().writeAmplification()))
-                        .orElse("-"),
-                Numbers.bytes(r.storage().diskBytes()),
-                Numbers.bytes(r.memory().rssPeakBytes()),
-                Numbers.bytes(r.memory().anonymousBytes()));
+    private String settledAmplification(PhaseResult result) {
+        return comparison
+                .settlingAfter(result)
+                .map(settling -> Numbers.ratio(settling.storage().writeAmplification()))
+                .orElse("-");
     }
 
     static String escape(String text) {

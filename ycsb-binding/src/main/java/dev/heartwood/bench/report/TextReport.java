@@ -7,23 +7,7 @@ import java.util.Locale;
 
 /** The tables printed at the end of a run: one per phase. */
 public final class TextReport {
-    private static final List<String> COLUMNS = List.of(
-            "engine",
-            "threads",
-            "ops/s",
-            "p50 µs",
-            "p99",
-            "p99.9",
-            "max",
-            "read",
-            "written",
-            "WA",
-            "disk",
-            "RSS peak",
-            "anonymous");
     private static final String GAP = "  ";
-
-    private static final String ROUNDS = "rounds";
 
     private final Rounds rounds;
     private final Comparison comparison;
@@ -63,79 +47,21 @@ public final class TextReport {
 
     private List<List<String>> table(List<PhaseResult> results) {
         List<List<String>> rows = new ArrayList<>();
-        boolean scans = results.stream().anyMatch(r -> r.scannedRecords() > 0);
-        boolean faults = results.stream().anyMatch(r -> r.faults().any());
-        rows.add(header(scans, faults));
+        PhaseTable table = new PhaseTable(rounds, comparison, results);
+        rows.add(table.header());
         for (PhaseResult result : results) {
-            rows.add(row(result, scans, faults));
+            rows.add(table.row(result));
             comparison.retuningAfter(result).ifPresent(retuning -> rows.add(afterRow("  tuned back", retuning)));
             comparison.settlingAfter(result).ifPresent(settling -> rows.add(afterRow("  settled", settling)));
         }
         return rows;
     }
 
-    private List<String> header(boolean scans, boolean faults) {
-        List<String> header = new ArrayList<>(COLUMNS);
-        if (rounds.count() > 1) {
-            header.add(ROUNDS);
-        }
-        if (comparison.engines().size() > 1) {
-            comparison.engines().forEach(peer -> header.add("× " + peer));
-        }
-        if (scans) {
-            header.add("records/s");
-        }
-        if (faults) {
-            header.add("missing");
-            header.add("wrong");
-        }
-        return header;
-    }
-
-    private List<String> row(PhaseResult result, boolean scans, boolean faults) {
-        List<String> row = new ArrayList<>(List.of(
-                result.engine(),
-                Integer.toString(result.threads()),
-                Numbers.count(result.operationsPerSecond()),
-                Numbers.micros(result.latency().p50Micros()),
-                Numbers.micros(result.latency().p99Micros()),
-                Numbers.micros(result.latency().p999Micros()),
-                Numbers.micros(result.latency().maxMicros())));
-        row.addAll(storage(result));
-        if (rounds.count() > 1) {
-            row.add(rounds.rates(result));
-        }
-        if (comparison.engines().size() > 1) {
-            comparison
-                    .engines()
-                    .forEach(peer ->
-                            row.add(peer.equals(result.engine()) ? "" : Numbers.ratio(comparison.ratio(result, peer))));
-        }
-        if (scans) {
-            row.add(Numbers.count(result.scannedRecords() / result.seconds()));
-        }
-        if (faults) {
-            row.add(Long.toString(result.faults().missing()));
-            row.add(Long.toString(result.faults().wrong()));
-        }
-        return row;
-    }
-
     private static List<String> afterRow(String what, PhaseResult after) {
         List<String> row = new ArrayList<>(
                 List.of(what, "", String.format(Locale.ROOT, "%.1f s", after.seconds()), "", "", "", ""));
-        row.addAll(storage(after));
+        row.addAll(PhaseTable.storage(after));
         return row;
-    }
-
-    private static List<String> storage(PhaseResult result) {
-        return List.of(
-                Numbers.bytes(result.storage().bytesRead()),
-                Numbers.bytes(result.storage().bytesWritten()),
-                Numbers.ratio(result.storage().writeAmplification()),
-                Numbers.bytes(result.storage().diskBytes()),
-                Numbers.bytes(result.memory().rssPeakBytes()),
-                Numbers.bytes(result.memory().anonymousBytes()));
     }
 
     private static void append(StringBuilder text, List<List<String>> rows) {
