@@ -12,9 +12,12 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.os.MemoryPool;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,11 +25,20 @@ import org.junit.jupiter.api.io.TempDir;
 /** How many memtables lie between two checkpoints. */
 class CheckpointDistanceTest {
     private static final int DISTANCE = 8;
+    private static final StoreOptions OPTIONS = StoreOptions.builder()
+            .memtable(ByteSize.kib(256))
+            .checkpointDistance(DISTANCE)
+            .policy(CompactionPolicyKind.SIZE_TIERED)
+            .build();
 
     @TempDir
     private Path directory;
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private final EngineEnvironment environment = EngineEnvironment.open(
+            EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
+            path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+            new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1));
     private int written;
 
     /** Writes until so many more memtables are packed. */
@@ -40,19 +52,35 @@ class CheckpointDistanceTest {
         }
     }
 
+    /** Takes all memory for calls. */
+    private List<Long> hoard() {
+        List<Long> hoard = new ArrayList<>();
+        MemoryPool pool = environment.buffers();
+        for (long block = pool.allocate(MemoryPool.BLOCK_BYTES_MIN); block != 0; block = pool.allocate(MemoryPool.BLOCK_BYTES_MIN)) {
+            hoard.add(block);
+        }
+        return hoard;
+    }
+
+    /** Where calls have all of their memory: not only when as many memtables as lie between two checkpoints were packed again: the log would be twice as long by then. */
+    @Test
+    void oneThatFindsNoMemoryIsMadeWithTheNextMemtable() {
+        try (environment; KeyValueStore store = environment.open(directory, OPTIONS)) {
+            pack(store, DISTANCE);
+            assertEquals(1, store.stats().checkpoints());
+            List<Long> hoard = hoard();
+            pack(store, DISTANCE + 1);
+            assertEquals(1, store.stats().checkpoints(), "there was no memory");
+            hoard.forEach(block -> environment.buffers().free(block, MemoryPool.BLOCK_BYTES_MIN));
+            pack(store, 1);
+            assertEquals(2, store.stats().checkpoints());
+        }
+    }
+
     /** The background went on counting from its own last one, and made another soon after. */
     @Test
     void countsFromACheckpointThatSomebodyAskedFor() {
-        StoreOptions options = StoreOptions.builder()
-                .memtable(ByteSize.kib(256))
-                .checkpointDistance(DISTANCE)
-                .policy(CompactionPolicyKind.SIZE_TIERED)
-                .build();
-        try (EngineEnvironment environment = EngineEnvironment.open(
-                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
-                        path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
-                        new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1));
-                KeyValueStore store = environment.open(directory, options)) {
+        try (environment; KeyValueStore store = environment.open(directory, OPTIONS)) {
             pack(store, DISTANCE / 2);
             store.checkpoint();
             assertEquals(1, store.stats().checkpoints());
