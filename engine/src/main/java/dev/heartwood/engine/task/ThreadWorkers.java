@@ -99,10 +99,10 @@ public final class ThreadWorkers implements Workers {
     @Override
     public Timer timer(Priority priority, Runnable task) {
         RunningTimers.Entry timer = new RunningTimers.Entry(priority, task);
-        return delayNanos -> start(timer, delayNanos);
+        return delayNanos -> startTimer(timer, delayNanos);
     }
 
-    private void start(RunningTimers.Entry timer, long delayNanos) {
+    private void startTimer(RunningTimers.Entry timer, long delayNanos) {
         lock.lock();
         try {
             if (!closing && !timer.isRunning()) {
