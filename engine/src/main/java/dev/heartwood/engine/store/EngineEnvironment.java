@@ -492,8 +492,8 @@ public final class EngineEnvironment implements Environment {
     }
 
     /** Where a store's memtables come from. */
-    WritePath.MemtableSource memtableSource(int lanes, long bytesMax, SpacePromise.Space space) {
-        return new WritePath.MemtableSource() {
+    MemtableSource memtableSource(int lanes, long bytesMax, SpacePromise.Space space) {
+        return new MemtableSource() {
             @Override
             public Generation make(long number) {
                 Memtable memtable = newMemtable(number, lanes, bytesMax);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The memtables of a store: the active one and the sealed ones that the tree does not have yet. Readers take the list with one
- * volatile read; changes are made under the rotation lock of the write path or by the packer, one at a time.
+ * volatile read; changes are made under the rotation lock ({@link MemtableRotation}) or by the packer, one at a time.
  */
 final class Generations {
     /** A memtable with its generation and a count of who uses it. */

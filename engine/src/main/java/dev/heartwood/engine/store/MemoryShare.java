@@ -11,12 +11,14 @@ final class MemoryShare {
     private final StoreCalls calls;
     private final OpenViews views;
     private final StoreParts parts;
+    private final MemtableRotation rotation;
     private final WritePath write;
 
     MemoryShare(StoreCalls calls, OpenViews views, StoreParts parts) {
         this.calls = calls;
         this.views = views;
         this.parts = parts;
+        this.rotation = parts.rotation();
         this.write = parts.write();
     }
 
@@ -31,7 +33,7 @@ final class MemoryShare {
 
     /** Bytes of the shared pool that {@link #seal} would have given back. */
     long sealableBytes() {
-        return write.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;
+        return rotation.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;
     }
 
     /** Whether memory of this store's memtables is about to be given back, or would be if it were asked to seal. */
@@ -40,7 +42,7 @@ final class MemoryShare {
         return calls.isClosed()
                 || parts.background().isPacking()
                 || parts.generations().isAnyLeaving() && !parts.failStop().isFailed()
-                || write.canSeal() && !parts.background().isPackingRefused();
+                || rotation.canSeal() && !parts.background().isPackingRefused();
     }
 
     /** Has views that are open give back memory of memtables that the tree has by now. */
@@ -65,7 +67,7 @@ final class MemoryShare {
      */
     boolean giveBackEmpty() {
         try {
-            return !calls.isClosed() && write.giveBackIfEmpty();
+            return !calls.isClosed() && rotation.giveBackIfEmpty();
         } catch (ClosedException closing) {
             return false;
         } catch (RuntimeException | Error e) {
@@ -80,7 +82,7 @@ final class MemoryShare {
             return;
         }
         try {
-            write.sealIfPossible();
+            rotation.sealIfPossible();
         } catch (RuntimeException | Error e) {
             parts.failStop().fail(e);
         }

@@ -32,7 +32,7 @@ final class StoreLifecycle {
     private final UserCode userCode;
     private final Runnable whenClosed;
     private final Runnable afterClose;
-    private final WritePath write;
+    private final MemtableRotation rotation;
     /** Fair: threads that make one checkpoint after the other must not keep the store from closing. */
     private final ReentrantLock lock = new ReentrantLock(true);
 
@@ -59,9 +59,9 @@ final class StoreLifecycle {
         this.userCode = userCode;
         this.whenClosed = whenClosed;
         this.afterClose = afterClose;
-        this.write = parts.write();
-        this.seal = write::seal;
-        this.sealLast = write::sealLast;
+        this.rotation = parts.rotation();
+        this.seal = rotation::seal;
+        this.sealLast = rotation::sealLast;
         this.closing = parts.closing(closeViews);
     }
 
@@ -77,7 +77,7 @@ final class StoreLifecycle {
             while (goesOn) {
                 if (parts.background().isSpaceShort()) {
                     // What was deleted frees space only once it is in the tree.
-                    parts.background().awaitPacked(write.seal());
+                    parts.background().awaitPacked(rotation.seal());
                 }
                 goesOn = parts.background().settle();
                 runCheckpoint();
@@ -155,7 +155,7 @@ final class StoreLifecycle {
             longCalls.close();
             failure = makeDurable(seal);
             calls.close();
-            write.close();
+            rotation.close();
             calls.awaitEnd();
             parts.operations().awaitUsers(parts.log());
             views.awaitMoves();

@@ -289,13 +289,17 @@ final class StoreOpener {
                 failStop,
                 distance,
                 environment.debtBytesMax(memtableBytes));
+        MemtableSource memtables = environment.memtableSource(lanes.count(), memtableBytes, space);
+        MemtableRotation rotation =
+                new MemtableRotation(environment.epochs(), lanes, log, generations, memtables, failStop, background);
         WritePath write = new WritePath(
                 environment.epochs(),
                 environment.clock(),
                 lanes,
                 log,
                 generations,
-                environment.memtableSource(lanes.count(), memtableBytes, space),
+                memtables,
+                rotation,
                 failStop,
                 background,
                 environment.userCode(),
@@ -303,7 +307,7 @@ final class StoreOpener {
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(
                 storage, trunk, images, superblocks, log, write::lastSequence, durable, durableVersion, durableExtents, failStop::fail);
-        background.start(new StoreSteps(checkpointer, extents, write, generations, environment, memtableBytes));
+        background.start(new StoreSteps(checkpointer, extents, rotation, generations, environment, memtableBytes));
         live.whenOldestGoes(background::oldestViewClosed);
         Scrubber scrubber = new Scrubber(
                 checkpointer,
@@ -325,8 +329,8 @@ final class StoreOpener {
                 environment.loan(),
                 memtableBytes);
         StoreParts parts = new StoreParts(
-                options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, write, read,
-                records, scrubber, damage, listening, tuner, environment.operations(), environment.epochs());
+                options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, rotation, write,
+                read, records, scrubber, damage, listening, tuner, environment.operations(), environment.epochs());
         EngineStore store = new EngineStore(parts, environment, afterClose);
         closeAsAWhole(store, recovery);
         scrubber.start();
@@ -400,7 +404,7 @@ final class StoreOpener {
     private record StoreSteps(
             Checkpointer checkpointer,
             ExtentAllocator extents,
-            WritePath write,
+            MemtableRotation rotation,
             Generations generations,
             EngineEnvironment environment,
             long memtableBytes)
@@ -423,13 +427,13 @@ final class StoreOpener {
         /** A replay packs each memtable again beside what the checkpoint reaches, and merges nothing before the store is open. */
         @Override
         public boolean canReplay(int packed) {
-            long memtables = packed + WritePath.SEALED_MAX + 1L;
+            long memtables = packed + MemtableRotation.SEALED_MAX + 1L;
             return extents.mayHave(checkpointer.extentsAtLast() + memtables * Trunk.packedExtents(memtableBytes));
         }
 
         @Override
         public void signalRoom() {
-            write.signalRoom();
+            rotation.signalRoom();
         }
 
         @Override

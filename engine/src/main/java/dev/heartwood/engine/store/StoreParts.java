@@ -27,6 +27,7 @@ record StoreParts(
         LiveSnapshots live,
         FailStop failStop,
         Background background,
+        MemtableRotation rotation,
         WritePath write,
         ReadPath read,
         StoreRecords records,

@@ -1,6 +1,5 @@
 package dev.heartwood.engine.store;
 
-import dev.heartwood.ClosedException;
 import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
@@ -15,8 +14,6 @@ import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.store.Generations.Generation;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Takes writes: log first, then memtable, in the order of their sequence numbers. Thread-safe.
@@ -25,9 +22,6 @@ import java.util.concurrent.locks.ReentrantLock;
  * sees all entries up to the last number drawn; that is how memtables rotate and how a snapshot settles.
  */
 final class WritePath {
-    /** Sealed memtables that may wait for the packer. */
-    static final int SEALED_MAX = 3;
-
     /**
      * So many memtables in a row may refuse a write that takes much of the memory of all: while others write, none of them is ever found
      * empty, by which it would be told that there is no memory to wait for. Of loads in which such writes take turns, beside small ones, none had
@@ -35,20 +29,13 @@ final class WritePath {
      */
     private static final int LARGE_REFUSALS_MAX = 1000;
 
-    /**
-     * How long a writer without room sleeps before it looks again for memory that readers have let go of, in nanoseconds. Of several each
-     * sleeps as many times as long, up to a limit: looking takes time, which those who have the memory need.
-     */
-    private static final long ROOM_POLL_NANOS = 500_000;
-
-    private static final long ROOM_POLL_NANOS_MAX = 100_000_000;
-
     private final Epochs epochs;
     private final Clock clock;
     private final Lanes lanes;
     private final WriteAheadLog log;
     private final Generations generations;
     private final MemtableSource memtables;
+    private final MemtableRotation rotation;
     private final FailStop failStop;
     private final WriteThrottle throttle;
     private final Runnable payment;
@@ -57,13 +44,7 @@ final class WritePath {
     private final UserCode userCode;
     private final SpaceSearch spaceSearch;
     private final AtomicLong nextSequence;
-    private final ReentrantLock rotation = new ReentrantLock();
-    private final Condition room = rotation.newCondition();
-    /** Who waits for room. Guarded by rotation. */
-    private int waiting;
-
     private final LongAdder userBytes = new LongAdder();
-    private volatile boolean closed;
 
     WritePath(
             Epochs epochs,
@@ -72,6 +53,7 @@ final class WritePath {
             WriteAheadLog log,
             Generations generations,
             MemtableSource memtables,
+            MemtableRotation rotation,
             FailStop failStop,
             Background background,
             UserCode userCode,
@@ -82,10 +64,11 @@ final class WritePath {
         this.log = log;
         this.generations = generations;
         this.memtables = memtables;
+        this.rotation = rotation;
         this.failStop = failStop;
         this.background = background;
         this.userCode = userCode;
-        this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), this::sealIfPossible);
+        this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), rotation::sealIfPossible);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = new AtomicLong(nextSequence);
         this.syncing = this::sync;
@@ -230,14 +213,8 @@ final class WritePath {
 
     private void requireWritable() {
         userCode.refuseWithin();
-        requireOpen();
+        rotation.requireOpen();
         failStop.check();
-    }
-
-    private void requireOpen() {
-        if (closed) {
-            throw new ClosedException("the store");
-        }
     }
 
     private void finish(Operation operation, long bytes, Durability durability, boolean due) {
@@ -316,7 +293,7 @@ final class WritePath {
                 searchSpace(true, noLog);
             } else if (generations.active() == full && full.space().isWanted(blockBytes, space)) {
                 cover();
-            } else if (rotate(full)) {
+            } else if (rotation.rotate(full)) {
                 isLastAttempt = false;
                 refusals++;
                 if (isLarge && refusals > LARGE_REFUSALS_MAX) {
@@ -351,7 +328,7 @@ final class WritePath {
         }
 
         private void searchSpace(boolean sealAny, NoSpaceException refusal) {
-            requireOpen();
+            rotation.requireOpen();
             failStop.check();
             epochs.reclaim();
             if (spaceSearch.goOn(sealAny, this::returnLogSpace)) {
@@ -366,19 +343,14 @@ final class WritePath {
                 coverWithLast(refusal);
                 return;
             }
-            rotation.lock();
-            try {
-                awaitSignal();
-            } finally {
-                rotation.unlock();
-            }
+            rotation.awaitSignal();
         }
 
         /** Who closes waits for that, and for nothing else of the search: it waits for others, but not while it uses the log. */
         private void returnLogSpace() {
             operation.use(log);
             try {
-                requireOpen();
+                rotation.requireOpen();
                 log.returnFreeSpace();
             } finally {
                 operation.use(null);
@@ -386,21 +358,26 @@ final class WritePath {
         }
 
         private void awaitMemory() {
-            if (!isStarved(full)) {
+            if (!isStarved()) {
                 isLastAttempt = false;
-                awaitRoom(full);
+                rotation.awaitRoom(full);
             } else if (!isLastAttempt) {
                 epochs.awaitReclaimed();
                 isLastAttempt = true;
             } else {
                 // What attempts have taken, also others': once that is back this one is tried again, and a refused one leaves nothing.
-                boolean isGivenBack = giveBack(full) | memtables.giveBackEmpty();
+                boolean isGivenBack = rotation.giveBack(full) | memtables.giveBackEmpty();
                 if (hasGivenBack || !isGivenBack) {
                     throw noMemory();
                 }
                 hasGivenBack = true;
                 isLastAttempt = false;
             }
+        }
+
+        /** Whether an empty memtable found no memory, and no memtable that is about to be packed, or has been, will give any back. */
+        private boolean isStarved() {
+            return generations.active() == full && full.memtable().entries() == 0 && !memtables.isMemoryComing();
         }
 
         private StoreException noMemory() {
@@ -410,175 +387,6 @@ final class WritePath {
                     : new InsufficientMemoryException("no memory for a write of " + bytes
                             + " bytes: that of memtables is in use, and nothing gives enough of it back; raise the memory option");
         }
-    }
-
-    /** Whether an empty memtable found no memory, and no memtable that is about to be packed, or has been, will give any back. */
-    private boolean isStarved(Generation full) {
-        return generations.active() == full && full.memtable().entries() == 0 && !memtables.isMemoryComing();
-    }
-
-    /** Makes a new active memtable when {@code full} is still the active one; false when too many wait for the packer. */
-    private boolean rotate(Generation full) {
-        rotation.lock();
-        try {
-            // Who comes from outside of its epoch is not waited for: the log may be closing.
-            requireOpen();
-            if (generations.active() != full) {
-                return true;
-            }
-            if (full.memtable().entries() == 0) {
-                memtables.relieve();
-                return false;
-            }
-            if (generations.sealedCount() >= SEALED_MAX) {
-                return false;
-            }
-            rotateNow(full);
-        } finally {
-            rotation.unlock();
-        }
-        background.packSoon();
-        return true;
-    }
-
-    /**
-     * Has a memtable that is empty, and has memory that it was refused more for, packed as if it were full: so all lanes and readers leave it
-     * before that memory goes. Returns false when it has none, or packing does not go on.
-     */
-    private boolean giveBack(Generation empty) {
-        rotation.lock();
-        try {
-            requireOpen();
-            if (generations.active() == empty) {
-                if (empty.memtable().chunkBytes() == 0 || generations.sealedCount() >= SEALED_MAX || background.isPackingRefused()) {
-                    return false;
-                }
-                rotateNow(empty);
-            }
-        } finally {
-            rotation.unlock();
-        }
-        background.packSoon();
-        return true;
-    }
-
-    /** As {@link #giveBack} for other stores that are short of memory; waits for nobody. Returns false also when the memtable is not empty. */
-    boolean giveBackIfEmpty() {
-        Generation active = generations.active();
-        return active.memtable().entries() == 0 && !closed && !failStop.isFailed() && giveBack(active);
-    }
-
-    /** Under the lock. Who lets go of it has the sealed memtable packed: to wake a thread may be to make way for it, and to wait. */
-    private void rotateNow(Generation full) {
-        lanes.enterAll();
-        try {
-            log.rotate(full.number() + 1);
-            generations.add(memtables.make(full.number() + 1));
-        } catch (RuntimeException | Error e) {
-            failStop.fail(e);
-            throw e;
-        } finally {
-            lanes.exitAll();
-        }
-    }
-
-    /** Seals the active memtable if it holds anything; returns the generation below which everything is sealed. */
-    long seal() {
-        while (true) {
-            Generation active = generations.active();
-            if (active.memtable().entries() == 0) {
-                return active.number() - 1;
-            }
-            if (rotate(active)) {
-                return active.number();
-            }
-            awaitRoom(active);
-        }
-    }
-
-    /** As {@link #seal} when nobody writes any more, for who closes the store: needs no room, and waits for none. */
-    long sealLast() {
-        rotation.lock();
-        try {
-            Generation active = generations.active();
-            if (active.memtable().entries() == 0) {
-                return active.number() - 1;
-            }
-            rotateNow(active);
-            return active.number();
-        } finally {
-            rotation.unlock();
-        }
-    }
-
-    /** Seals the active memtable if that needs no waiting; for other stores that are short of memory. */
-    void sealIfPossible() {
-        rotation.lock();
-        try {
-            if (canSeal()) {
-                rotateNow(generations.active());
-            }
-        } finally {
-            rotation.unlock();
-        }
-        background.packSoon();
-    }
-
-    /** Whether {@link #sealIfPossible} would seal something. */
-    boolean canSeal() {
-        return !closed
-                && !failStop.isFailed()
-                && generations.active().memtable().entries() > 0
-                && generations.sealedCount() < SEALED_MAX;
-    }
-
-    private void awaitRoom(Generation full) {
-        background.retryPacking();
-        rotation.lock();
-        try {
-            epochs.reclaim();
-            if (generations.active() == full) {
-                failStop.check();
-                requireOpen();
-                awaitSignal();
-            }
-        } finally {
-            rotation.unlock();
-        }
-    }
-
-    private void awaitSignal() {
-        if (background.runOneHere()) {
-            return;
-        }
-        boolean interrupted = Thread.interrupted();
-        waiting++;
-        try {
-            room.awaitNanos(Math.min(ROOM_POLL_NANOS * waiting, ROOM_POLL_NANOS_MAX));
-        } catch (InterruptedException e) {
-            interrupted = true;
-        } finally {
-            waiting--;
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    /** Tells waiting writers that memory was given back, or that something failed. */
-    void signalRoom() {
-        rotation.lock();
-        try {
-            room.signalAll();
-        } finally {
-            rotation.unlock();
-        }
-    }
-
-    /** Lets no writer wait any more, and no memtable be sealed; returns when nobody is about to seal one. */
-    void close() {
-        closed = true;
-        signalRoom();
     }
 
     /** The last sequence number drawn. */
@@ -597,35 +405,5 @@ final class WritePath {
 
     WriteThrottle throttle() {
         return throttle;
-    }
-
-    /** Where memtables come from. */
-    interface MemtableSource {
-        /** A new generation with an empty memtable. */
-        Generation make(long number);
-
-        /** The size of a full one. */
-        long memtableBytes();
-
-        /** Refuses a write of more bytes than one may be, with {@link InsufficientMemoryException}. */
-        void checkFits(long bytes);
-
-        /** Refuses entries, with so many bytes of keys and values together, that no memtable could ever hold, with the same. */
-        void checkHolds(int count, long userBytes);
-
-        /** Whether a piece of the memtables' memory is so large that others may leave none free. */
-        boolean isLarge(long blockBytes);
-
-        /** Asks whoever holds most memory to seal. */
-        void relieve();
-
-        /** Has memory given back that stores have in memtables without entries; returns whether there was any. */
-        boolean giveBackEmpty();
-
-        /** Has open views give back what the tree has by now. */
-        void recall();
-
-        /** Whether some memtable, of any store, may still be packed, or is by now, and its memory given back. */
-        boolean isMemoryComing();
     }
 }

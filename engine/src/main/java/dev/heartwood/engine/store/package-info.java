@@ -9,7 +9,7 @@
  *
  * <pre>
  *  EngineStore ----- calls: StoreCalls                     (is it open; who closes it waits for them)
- *     |------------- a write: WritePath
+ *     |------------- a write: WritePath -> MemtableRotation  (seals memtables; who finds no room waits there)
  *     |------------- a read of a key: ReadCalls -> PointReads -> ReadPath
  *     |------------- views: StoreViews -> OpenViews        (those that are open)
  *     |------------- as a whole: StoreLifecycle            (checkpoint, settle, close; LongCalls)
@@ -48,7 +48,7 @@
  *   <li>Within an operator or a filter of the user's nothing begins that may wait for merges, packing or calls ({@code UserCode}).
  * </ol>
  *
- * <p>Lock order: lifecycle, rotation, lanes (ascending), then nothing above {@code store}. Lanes are held for nanoseconds and
- * never across I/O except at a rotation.
+ * <p>Lock order: lifecycle, rotation ({@code MemtableRotation}), lanes (ascending), then nothing above {@code store}. Lanes are held for
+ * nanoseconds and never across I/O except at a rotation.
  */
 package dev.heartwood.engine.store;

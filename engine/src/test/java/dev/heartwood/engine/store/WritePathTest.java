@@ -115,11 +115,13 @@ class WritePathTest {
                     BlockDevice data = storage.openDevice("data", true)) {
                 log.rotate(1);
                 ExtentAllocator extents = new ExtentAllocator(data, Long.MAX_VALUE, 1);
-                WritePath.MemtableSource source = environment.memtableSource(
+                MemtableSource source = environment.memtableSource(
                         lanes.count(), MEMTABLE_BYTES, new SpacePromise.Space(extents, () -> 0, MEMTABLE_BYTES));
                 Generations generations = new Generations(source.make(1));
                 Background background = new Background(
                         environment.epochs(), environment.workers(), generations, null, null, null, failStop, null, 1);
+                MemtableRotation rotation = new MemtableRotation(
+                        environment.epochs(), lanes, log, generations, source, failStop, background);
                 path = new WritePath(
                         environment.epochs(),
                         environment.clock(),
@@ -127,6 +129,7 @@ class WritePathTest {
                         log,
                         generations,
                         source,
+                        rotation,
                         failStop,
                         background,
                         new UserCode(),
@@ -134,7 +137,7 @@ class WritePathTest {
                 put();
                 writer.start();
                 searches.await();
-                path.close();
+                rotation.close();
                 mayGoOn.countDown();
                 writer.join();
 

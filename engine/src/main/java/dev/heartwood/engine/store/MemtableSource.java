@@ -1,0 +1,34 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.store.Generations.Generation;
+
+/** Where memtables come from. */
+interface MemtableSource {
+    /** A new generation with an empty memtable. */
+    Generation make(long number);
+
+    /** The size of a full one. */
+    long memtableBytes();
+
+    /** Refuses a write of more bytes than one may be, with {@link InsufficientMemoryException}. */
+    void checkFits(long bytes);
+
+    /** Refuses entries, with so many bytes of keys and values together, that no memtable could ever hold, with the same. */
+    void checkHolds(int count, long userBytes);
+
+    /** Whether a piece of the memtables' memory is so large that others may leave none free. */
+    boolean isLarge(long blockBytes);
+
+    /** Asks whoever holds most memory to seal. */
+    void relieve();
+
+    /** Has memory given back that stores have in memtables without entries; returns whether there was any. */
+    boolean giveBackEmpty();
+
+    /** Has open views give back what the tree has by now. */
+    void recall();
+
+    /** Whether some memtable, of any store, may still be packed, or is by now, and its memory given back. */
+    boolean isMemoryComing();
+}
