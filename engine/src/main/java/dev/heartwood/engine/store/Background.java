@@ -1,13 +1,11 @@
 package dev.heartwood.engine.store;
 
-import dev.heartwood.ClosedException;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.Compactions;
@@ -16,11 +14,10 @@ import dev.heartwood.engine.trunk.MergeAdmission;
 import dev.heartwood.engine.trunk.TreeSummary;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Drives what a store does in the background: packing sealed memtables, merging, checkpointing, writing back. Thread-safe.
+ * Drives what a store does in the background: has sealed memtables packed ({@link MemtablePacking}), merges, makes checkpoints, and settles.
+ * Thread-safe.
  *
  * <p>At most one packer and one checkpoint run at a time, and as many merges as there are workers. A failure to write latches the
  * store; a damaged page sets its merge aside; a page that cannot be read, a full device or a lack of buffers ends the merge, which
@@ -65,34 +62,21 @@ final class Background {
 
     private final Epochs epochs;
     private final Workers workers;
+    private final BackgroundTasks tasks;
+    private final MemtablePacking packing;
     private final Generations generations;
-    private final MemtablePacker packer;
     private final Compactions compactions;
-    private final MergeAdmission admission;
     private final FailStop failStop;
     private final CheckpointDistance distance;
     private final QuietCheckpoint quietCheckpoint;
     private final long debtBytesMax;
-    private final AtomicBoolean packing = new AtomicBoolean();
     private final AtomicBoolean checkpointing = new AtomicBoolean();
     private final AtomicInteger merging = new AtomicInteger();
     private final AtomicInteger packedSinceCheckpoint = new AtomicInteger();
     private final AtomicInteger scans = new AtomicInteger();
-    private final AtomicInteger sealedTotal = new AtomicInteger();
     // Made once, since a full Java heap must not keep a task that is announced from being submitted.
-    private final Runnable packTask = () -> packAll(false);
-    private final Runnable packAdmittedTask = () -> packAll(true);
-    private final Runnable whenAdmitted = this::packAdmitted;
     private final Runnable mergeTask = this::mergeOne;
     private final Runnable checkpointTask = this::makeCheckpoint;
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Condition quieter = lock.newCondition();
-    /** Packing found no memory beside others, and is to be alone. Belongs to who has set {@link #packing}. */
-    private boolean packsAlone;
-
-    /** Why the last attempt to pack found no space or memory; null when it did not. */
-    private volatile RuntimeException packingFailure;
-
     /** Space is short, so that merges beside each other could find none where one would. */
     private volatile boolean isSpaceShort;
 
@@ -100,7 +84,6 @@ final class Background {
     private volatile boolean checkpointNext;
 
     private volatile Steps steps;
-    private volatile boolean closing;
 
     Background(
             Epochs epochs,
@@ -114,23 +97,25 @@ final class Background {
             long debtBytesMax) {
         this.epochs = epochs;
         this.workers = workers;
+        this.tasks = new BackgroundTasks(workers, failStop);
+        this.packing = new MemtablePacking(
+                epochs, tasks, generations, packer, admission, failStop, () -> merging.get() > 0, this::packed);
         this.generations = generations;
-        this.packer = packer;
         this.compactions = compactions;
-        this.admission = admission;
         this.failStop = failStop;
         this.distance = distance;
         this.quietCheckpoint =
-                new QuietCheckpoint(workers, () -> sealedTotal.get() + compactions.finished(), this::beginCheckpoint);
+                new QuietCheckpoint(workers, () -> packing.memtablesPacked() + compactions.finished(), this::beginCheckpoint);
         this.debtBytesMax = debtBytesMax;
     }
 
     /** Begins; before the first write. */
     void start(Steps storeSteps) {
         steps = storeSteps;
+        tasks.whenChanged(storeSteps::signalRoom);
         compactions.whenFreed(() -> {
             mergeSoon();
-            signal();
+            tasks.signal();
         });
     }
 
@@ -141,7 +126,7 @@ final class Background {
 
     /** Memory of all memtables beyond what they have while packing is on time, as a share of what may be. */
     double memtableShare() {
-        return steps.memtableShare(sealedTotal.get() == 0);
+        return steps.memtableShare(packing.memtablesPacked() == 0);
     }
 
     /** What is owed to the tree, as a share of what may be. */
@@ -149,141 +134,17 @@ final class Background {
         return (double) compactions.overdueBytes() / debtBytesMax;
     }
 
-    int memtablesSealed() {
-        return sealedTotal.get();
+    /** What packs the sealed memtables. */
+    MemtablePacking packing() {
+        return packing;
     }
 
     long mergesSetAside() {
         return compactions.setAside();
     }
 
-    /** Has the sealed memtables packed, if nobody does so already. */
-    void packSoon() {
-        if (!closing && !failStop.isFailed() && generations.oldestSealed() != null && announce(packing)) {
-            if (!submit(Priority.SEAL, packTask)) {
-                packing.set(false);
-                signal();
-            }
-        }
-    }
-
-    /** Sets the flag of a task that is to be submitted; returns false when it was set already, or the store is closing. */
-    private boolean announce(AtomicBoolean underWay) {
-        if (!underWay.compareAndSet(false, true)) {
-            return false;
-        }
-        if (closing) {
-            // Whoever closes looks at the flag after it has said so: it waits for this task, or this one sees it.
-            underWay.set(false);
-            signal();
-            return false;
-        }
-        return true;
-    }
-
-    /** Whether memory of a sealed memtable is about to be given back. */
-    boolean isPacking() {
-        // In this order: the memtable leaves the list before the attempt ends, and by then its release is due.
-        boolean isOwed = generations.oldestSealed() != null && !failStop.isFailed();
-        return packing.get() || isOwed && !isPackingRefused();
-    }
-
-    /** Whether packing found no space or memory, and no merge is under way that may make some. */
-    boolean isPackingRefused() {
-        return packingFailure != null && merging.get() == 0;
-    }
-
-    private void packAll(boolean isAdmitted) {
-        try {
-            packSealed(isAdmitted);
-        } catch (Throwable e) {
-            // The Java heap is full, say: nobody else would tell those who wait for the memtables.
-            failStop.fail(e);
-            packing.set(false);
-            signal();
-        }
-    }
-
-    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already. */
-    private void packSealed(boolean isAdmitted) {
-        boolean admitted = isAdmitted;
-        boolean goesOn = true;
-        for (Generation oldest = generations.oldestSealed();
-                goesOn && oldest != null && !failStop.isFailed();
-                oldest = generations.oldestSealed()) {
-            if (!admitted && !admission.admitPacking(packsAlone, whenAdmitted)) {
-                return; // still packing, and goes on when it is admitted
-            }
-            goesOn = tryPack(oldest);
-            admission.releasePacking();
-            admitted = false;
-        }
-        if (admitted) {
-            admission.releasePacking();
-        }
-        packing.set(false);
-        signal();
-        if (packingFailure == null) {
-            packSoon();
-        }
-    }
-
-    private void packAdmitted() {
-        if (!submit(Priority.SEAL, packAdmittedTask)) {
-            admission.releasePacking();
-            packing.set(false);
-            signal();
-        }
-    }
-
-    /** Returns whether the task will run; when it cannot, because the Java heap is full, say, the store has failed. */
-    private boolean submit(Priority priority, Runnable task) {
-        try {
-            workers.submit(priority, task);
-            return true;
-        } catch (RuntimeException | Error e) {
-            failStop.fail(e);
-            return false;
-        }
-    }
-
-    /** Returns whether to go on: with the next memtable, or alone with this one. */
-    private boolean tryPack(Generation oldest) {
-        try {
-            pack(oldest);
-            packsAlone = false;
-            return true;
-        } catch (NoSpaceException e) {
-            // The memtable stays; whoever waits for it tries again, and so does what may have made room.
-            packingFailure = e;
-        } catch (InsufficientMemoryException e) {
-            if (!packsAlone) {
-                packsAlone = true;
-                return true;
-            }
-            packsAlone = false;
-            packingFailure = e;
-        } catch (Throwable e) {
-            failStop.fail(e);
-        }
-        return false;
-    }
-
-    /** Packs again what found no space or memory before, because there may be some now. */
-    private void packAgain() {
-        if (packingFailure != null) {
-            packSoon();
-        }
-    }
-
-    private void pack(Generation sealed) {
-        sealed.space().prepareNext();
-        sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
-        packingFailure = null;
-        generations.removeOldest(sealed, epochs);
-        epochs.reclaim();
-        sealedTotal.incrementAndGet();
-        signal();
+    /** A memtable is in the tree: by who has packed it. */
+    private void packed() {
         compactions.want();
         mergeSoon();
         packedSinceCheckpoint.incrementAndGet();
@@ -366,15 +227,15 @@ final class Background {
 
     /** Has merges planned and done, as many at a time as there are workers. */
     void mergeSoon() {
-        while (!closing && !failStop.isFailed() && compactions.isWanted()) {
+        while (tasks.mayBegin() && compactions.isWanted()) {
             int running = merging.get();
             if (running >= (isSpaceShort ? 1 : workers.count())) {
                 return;
             }
             if (merging.compareAndSet(running, running + 1)) {
-                if (!submit(Priority.COMPACT, mergeTask)) {
+                if (!tasks.submit(Priority.COMPACT, mergeTask)) {
                     merging.decrementAndGet();
-                    signal();
+                    tasks.signal();
                     return;
                 }
             }
@@ -385,7 +246,7 @@ final class Background {
         boolean more = false;
         long before = compactions.finished();
         try {
-            more = !closing && !failStop.isFailed() && compactions.runOne();
+            more = tasks.mayBegin() && compactions.runOne();
             epochs.reclaim();
         } catch (CorruptionException
                 | ReadFailedException
@@ -401,8 +262,8 @@ final class Background {
             failStop.fail(e);
         } finally {
             merging.decrementAndGet();
-            packAgain();
-            signal();
+            packing.packAgain();
+            tasks.signal();
         }
         if (compactions.finished() != before) {
             quietCheckpoint.lookLater();
@@ -427,13 +288,13 @@ final class Background {
 
     /** As {@link #checkpointSoon}; returns whether one under way, which may have begun too early, is not the reason when none is made. */
     private boolean beginCheckpoint() {
-        if (closing || failStop.isFailed()) {
+        if (!tasks.mayBegin()) {
             return true;
         }
-        boolean begins = announce(checkpointing);
-        if (begins && !submit(Priority.CHECKPOINT, checkpointTask)) {
+        boolean begins = tasks.announce(checkpointing);
+        if (begins && !tasks.submit(Priority.CHECKPOINT, checkpointTask)) {
             checkpointing.set(false);
-            signal();
+            tasks.signal();
         }
         return begins;
     }
@@ -461,8 +322,8 @@ final class Background {
             failStop.fail(e);
         } finally {
             checkpointing.set(false);
-            packAgain();
-            signal();
+            packing.packAgain();
+            tasks.signal();
         }
         if (done) {
             compactions.want();
@@ -493,7 +354,8 @@ final class Background {
         while (!failStop.isFailed()) {
             // What one worker finds while others merge or pack is not all there is: only a round without either is the last.
             boolean packs = generations.oldestSealed() != null;
-            awaitPackingOf(generations.active().number());
+            // Nodes that they come to would be merged twice.
+            packing.awaitAttempts(generations.active().number());
             long before = compactions.finished();
             compactions.wantSettled();
             mergeSoon();
@@ -503,83 +365,9 @@ final class Background {
             if (!packs && generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
                 return;
             }
-            retryPacking();
+            packing.retry();
         }
         failStop.check();
-    }
-
-    /** Waits until memtables before {@code generation} are in the tree, or cannot be packed now: nodes that they come to would be merged twice. */
-    private void awaitPackingOf(long generation) {
-        packSoon();
-        lock.lock();
-        try {
-            while (packing.get() && oldestSealedNumber() < generation) {
-                awaitChange();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Waits until every memtable up to {@code generation} is in the tree. When an earlier attempt found no space, there is one
-     * more; memory is waited for as long as merges hold some.
-     *
-     * @throws NoSpaceException when that attempt, too, finds no space
-     * @throws InsufficientMemoryException when that attempt, too, finds no memory
-     */
-    void awaitPacked(long generation) {
-        boolean tried = false;
-        lock.lock();
-        try {
-            while (oldestSealedNumber() <= generation) {
-                failStop.check();
-                if (!packing.get()) {
-                    // Read after the flag: while an attempt runs, the failure is that of the one before.
-                    RuntimeException failure = packingFailure;
-                    boolean mayPass = failure instanceof InsufficientMemoryException && merging.get() > 0;
-                    if (tried && failure != null && !mayPass) {
-                        throw failure;
-                    }
-                    if (closing) {
-                        throw new ClosedException("the store");
-                    }
-                    if (!tried || failure == null) {
-                        tried = true;
-                        packSoon();
-                        continue;
-                    }
-                }
-                awaitChange();
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Waits for a signal, or for a task that this thread runs itself. */
-    private void awaitChange() {
-        if (!workers.runOneHere()) {
-            quieter.awaitUninterruptibly();
-        }
-    }
-
-    /** Runs a queued task on the calling thread, where nobody else does; returns whether it ran one. */
-    boolean runOneHere() {
-        return workers.runOneHere();
-    }
-
-    /** Waits until the oldest sealed memtable is in the tree, if packing it failed; see {@link #awaitPacked}. */
-    void retryPacking() {
-        Generation oldest = generations.oldestSealed();
-        if (packingFailure != null && oldest != null) {
-            awaitPacked(oldest.number());
-        }
-    }
-
-    private long oldestSealedNumber() {
-        Generation oldest = generations.oldestSealed();
-        return oldest == null ? Long.MAX_VALUE : oldest.number();
     }
 
     /** Has everything merged that frees space, one node after the other. */
@@ -635,41 +423,26 @@ final class Background {
         return steps.checkpoints();
     }
 
-    /** Why the oldest sealed memtable found no space to be packed; null when it did, or was not tried. */
-    NoSpaceException packingRefusal() {
-        return packingFailure instanceof NoSpaceException refusal ? refusal : null;
-    }
-
     private void awaitQuiet() {
-        lock.lock();
+        tasks.lock();
         try {
             while (isBusy()) {
-                awaitChange();
+                tasks.awaitChange();
             }
         } finally {
-            lock.unlock();
+            tasks.unlock();
         }
     }
 
     /** Whether anything is under way, or will be as soon as there is memory for it. */
     boolean isBusy() {
         // Merges that found no memory are due too, but for a store that closes.
-        return packing.get() || merging.get() > 0 || checkpointing.get() || !closing && compactions.isRefused();
-    }
-
-    private void signal() {
-        lock.lock();
-        try {
-            quieter.signalAll();
-        } finally {
-            lock.unlock();
-        }
-        steps.signalRoom();
+        return packing.isUnderWay() || merging.get() > 0 || checkpointing.get() || !tasks.isClosing() && compactions.isRefused();
     }
 
     /** Plans nothing more: no checkpoint will have what comes of it. */
     void stopPlanning() {
-        closing = true;
+        tasks.close();
         quietCheckpoint.close();
     }
 

@@ -40,9 +40,9 @@ final class MemoryShare {
     boolean isComing() {
         // In this order: a memtable leaves while it is packed. Nobody reads one for ever, but what failed may keep it.
         return calls.isClosed()
-                || parts.background().isPacking()
+                || parts.background().packing().isMemoryComing()
                 || parts.generations().isAnyLeaving() && !parts.failStop().isFailed()
-                || rotation.canSeal() && !parts.background().isPackingRefused();
+                || rotation.canSeal() && !parts.background().packing().isRefused();
     }
 
     /** Has views that are open give back memory of memtables that the tree has by now. */

@@ -4,6 +4,7 @@ import dev.heartwood.ClosedException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.task.Workers;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -42,7 +43,8 @@ final class MemtableRotation {
     private final Generations generations;
     private final MemtableSource memtables;
     private final FailStop failStop;
-    private final Background background;
+    private final MemtablePacking packing;
+    private final Workers workers;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
     /** Who waits for room. */
@@ -57,14 +59,16 @@ final class MemtableRotation {
             Generations generations,
             MemtableSource memtables,
             FailStop failStop,
-            Background background) {
+            MemtablePacking packing,
+            Workers workers) {
         this.epochs = epochs;
         this.lanes = lanes;
         this.log = log;
         this.generations = generations;
         this.memtables = memtables;
         this.failStop = failStop;
-        this.background = background;
+        this.packing = packing;
+        this.workers = workers;
     }
 
     /** Refuses whoever comes once the store closes. */
@@ -94,7 +98,7 @@ final class MemtableRotation {
         } finally {
             lock.unlock();
         }
-        background.packSoon();
+        packing.packSoon();
         return true;
     }
 
@@ -107,7 +111,7 @@ final class MemtableRotation {
         try {
             requireOpen();
             if (generations.active() == empty) {
-                if (empty.memtable().chunkBytes() == 0 || generations.sealedCount() >= SEALED_MAX || background.isPackingRefused()) {
+                if (empty.memtable().chunkBytes() == 0 || generations.sealedCount() >= SEALED_MAX || packing.isRefused()) {
                     return false;
                 }
                 rotateNow(empty);
@@ -115,7 +119,7 @@ final class MemtableRotation {
         } finally {
             lock.unlock();
         }
-        background.packSoon();
+        packing.packSoon();
         return true;
     }
 
@@ -178,7 +182,7 @@ final class MemtableRotation {
         } finally {
             lock.unlock();
         }
-        background.packSoon();
+        packing.packSoon();
     }
 
     /** Whether {@link #sealIfPossible} would seal something. */
@@ -191,7 +195,7 @@ final class MemtableRotation {
 
     /** Waits a little for room, unless {@code full} is active no more; where packing has failed, that is tried again first. */
     void awaitRoom(Generation full) {
-        background.retryPacking();
+        packing.retry();
         lock.lock();
         try {
             epochs.reclaim();
@@ -217,7 +221,7 @@ final class MemtableRotation {
 
     /** Under the lock, which others have meanwhile. Runs a task of the background instead, where nobody else does. */
     private void awaitChange() {
-        if (background.runOneHere()) {
+        if (workers.runOneHere()) {
             return;
         }
         boolean interrupted = Thread.interrupted();

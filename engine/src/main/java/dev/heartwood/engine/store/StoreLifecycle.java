@@ -77,7 +77,7 @@ final class StoreLifecycle {
             while (goesOn) {
                 if (parts.background().isSpaceShort()) {
                     // What was deleted frees space only once it is in the tree.
-                    parts.background().awaitPacked(rotation.seal());
+                    parts.background().packing().awaitPacked(rotation.seal());
                 }
                 goesOn = parts.background().settle();
                 runCheckpoint();
@@ -105,7 +105,7 @@ final class StoreLifecycle {
 
     private void checkpoint(LongSupplier sealing) {
         parts.failStop().check();
-        parts.background().awaitPacked(sealing.getAsLong());
+        parts.background().packing().awaitPacked(sealing.getAsLong());
         runCheckpoint();
     }
 

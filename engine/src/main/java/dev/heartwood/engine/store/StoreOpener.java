@@ -290,8 +290,8 @@ final class StoreOpener {
                 distance,
                 environment.debtBytesMax(memtableBytes));
         MemtableSource memtables = environment.memtableSource(lanes.count(), memtableBytes, space);
-        MemtableRotation rotation =
-                new MemtableRotation(environment.epochs(), lanes, log, generations, memtables, failStop, background);
+        MemtableRotation rotation = new MemtableRotation(
+                environment.epochs(), lanes, log, generations, memtables, failStop, background.packing(), environment.workers());
         WritePath write = new WritePath(
                 environment.epochs(),
                 environment.clock(),

@@ -98,7 +98,7 @@ record StoreParts(
                 cache.discardedDirty(),
                 events.filterProbes(),
                 events.filterFalsePositives(),
-                background.memtablesSealed(),
+                background.packing().memtablesPacked(),
                 events.flushes(),
                 events.compactions(),
                 events.bytesRead(),

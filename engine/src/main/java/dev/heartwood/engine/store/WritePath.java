@@ -381,7 +381,7 @@ final class WritePath {
         }
 
         private StoreException noMemory() {
-            NoSpaceException unpacked = background.packingRefusal();
+            NoSpaceException unpacked = background.packing().refusal();
             return unpacked != null
                     ? new NoSpaceException("no memory for a write of " + bytes + " bytes before memtables are packed: " + unpacked.getMessage())
                     : new InsufficientMemoryException("no memory for a write of " + bytes

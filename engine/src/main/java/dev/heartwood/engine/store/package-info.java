@@ -3,7 +3,7 @@
  *
  * <p>Layer: above {@code checkpoint}. A put goes {@code EngineStore → WritePath → log → memtable}; a get goes {@code EngineStore →
  * ReadCalls → PointReads → ReadPath → memtable → trunk}; a sealed memtable goes {@code Generations → Packer → trunk}. No layer below calls
- * up; background work is driven from here by {@code Background}.
+ * up; background work is driven from here by {@code Background}, packing by its {@code MemtablePacking}.
  *
  * <h2>Who does what</h2>
  *
@@ -18,6 +18,8 @@
  *  EngineCursor ---> VisibleEntries                        (of each key the newest version)
  *     |                `-> ViewWalk -> CursorUse           (what is walked, and who has it now: others may take it between moves)
  *     `------------- closed, as a snapshot is: StoreViews
+ *  Background -----> MemtablePacking                       (packs; the one above merges, makes checkpoints and settles)
+ *     `------------- for both: BackgroundTasks             (whether any may begin, and who waits for them)
  * </pre>
  *
  * <h2>Invariants</h2>
@@ -37,7 +39,7 @@
  *       entries give back what they have, once for each write that would fail. A store that replays its log waits likewise, also while another is being opened that does not wait itself ({@code Recovery}).
  *   <li>Who reads a memtable that is packed never waits for a call, nor for code of the user's, unless others can take it from him meanwhile.
  *   <li>A memtable that finds no memory to be packed with waits until no merge and no packing of any store is under way; only when it
- *       finds none then, that is a lack of memory ({@code Background}, {@code Recovery}).
+ *       finds none then, that is a lack of memory ({@code MemtablePacking}, {@code Recovery}).
  *   <li>Keys change their form where they enter and leave ({@code KeyForm}); log, memtable and tree see stored keys only, and order
  *       them by bytes. So do operators and filters of the user see the user's keys only.
  *   <li>What a store decides by itself goes through the same doors as what its user tunes ({@code Tuner}), and ends with the next tuning to
@@ -48,7 +50,7 @@
  *   <li>Within an operator or a filter of the user's nothing begins that may wait for merges, packing or calls ({@code UserCode}).
  * </ol>
  *
- * <p>Lock order: lifecycle, rotation ({@code MemtableRotation}), lanes (ascending), then nothing above {@code store}. Lanes are held for
- * nanoseconds and never across I/O except at a rotation.
+ * <p>Lock order: lifecycle, background ({@code BackgroundTasks}), rotation ({@code MemtableRotation}), lanes (ascending), then nothing above
+ * {@code store}. Lanes are held for nanoseconds and never across I/O except at a rotation.
  */
 package dev.heartwood.engine.store;

@@ -121,7 +121,14 @@ class WritePathTest {
                 Background background = new Background(
                         environment.epochs(), environment.workers(), generations, null, null, null, failStop, null, 1);
                 MemtableRotation rotation = new MemtableRotation(
-                        environment.epochs(), lanes, log, generations, source, failStop, background);
+                        environment.epochs(),
+                        lanes,
+                        log,
+                        generations,
+                        source,
+                        failStop,
+                        background.packing(),
+                        environment.workers());
                 path = new WritePath(
                         environment.epochs(),
                         environment.clock(),
