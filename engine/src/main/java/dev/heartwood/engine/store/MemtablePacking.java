@@ -17,7 +17,8 @@ import java.util.function.BooleanSupplier;
  * Thread-safe.
  *
  * <p>A memtable that finds no memory beside others is tried once more alone ({@link MergeAdmission}). One that then finds none, or finds no
- * space, stays: whoever waits for it tries again, and so does what may have made room. Any other failure latches the store.
+ * space, stays: whoever waits for it tries again, and so does what may have made room, beside others at first: all stores wait for one that
+ * is to be alone. Any other failure latches the store.
  */
 final class MemtablePacking {
     /*
@@ -165,6 +166,7 @@ final class MemtablePacking {
             return true;
         } catch (NoSpaceException e) {
             // The memtable stays; whoever waits for it tries again, and so does what may have made room.
+            packsAlone = false;
             failure = e;
         } catch (InsufficientMemoryException e) {
             if (!packsAlone) {

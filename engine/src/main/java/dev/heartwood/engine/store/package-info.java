@@ -39,7 +39,8 @@
  *       entries give back what they have, once for each write that would fail. A store that replays its log waits likewise, also while another is being opened that does not wait itself ({@code Recovery}).
  *   <li>Who reads a memtable that is packed never waits for a call, nor for code of the user's, unless others can take it from him meanwhile.
  *   <li>A memtable that finds no memory to be packed with waits until no merge and no packing of any store is under way; only when it
- *       finds none then, that is a lack of memory ({@code MemtablePacking}, {@code Recovery}).
+ *       finds none then, that is a lack of memory ({@code MemtablePacking}, {@code Recovery}). All others wait for it meanwhile, so
+ *       each further attempt begins beside them.
  *   <li>Keys change their form where they enter and leave ({@code KeyForm}); log, memtable and tree see stored keys only, and order
  *       them by bytes. So do operators and filters of the user see the user's keys only.
  *   <li>What a store decides by itself goes through the same doors as what its user tunes ({@code Tuner}), and ends with the next tuning to

@@ -1,7 +1,9 @@
 package dev.heartwood.engine.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,12 +12,15 @@ import dev.heartwood.DeviceKind;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
@@ -26,6 +31,8 @@ import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,10 +40,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,13 +74,14 @@ class SharedMemoryTest {
 
     private final EngineEnvironment environment = EngineEnvironment.open(
             EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(),
-            path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+            path -> watched(new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED)),
             new Surroundings(Watched::new, Clock.SYSTEM, Randomness.SYSTEM, 2));
     private final ExecutorService thread = Executors.newCachedThreadPool();
     private final List<Long> blocks = new ArrayList<>();
     private final List<Long> memtableBlocks = new ArrayList<>();
     private final List<Memtable> memtables = new ArrayList<>();
     private boolean isAdmitted;
+    private volatile boolean isFull;
 
     /** Workers that note who asks for something to do. */
     private final class Watched implements Workers {
@@ -107,8 +118,27 @@ class SharedMemoryTest {
         }
     }
 
+    /** The storage, whose data files get no blocks while it is full. */
+    private Storage watched(Storage of) {
+        return proxy(Storage.class, of, opened -> opened instanceof BlockDevice device ? proxy(BlockDevice.class, device, same -> same) : opened);
+    }
+
+    private <T> T proxy(Class<T> type, T of, UnaryOperator<Object> result) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            if (isFull && (method.getName().equals("allocate") || method.getName().equals("restore"))) {
+                throw new NoSpaceException("simulated");
+            }
+            try {
+                return result.apply(method.invoke(of, arguments));
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }));
+    }
+
     @AfterEach
     void close() {
+        isFull = false;
         giveBack();
         thread.close();
         environment.close();
@@ -209,11 +239,49 @@ class SharedMemoryTest {
         }
     }
 
+    /**
+     * A memtable that found no memory beside others, and no space alone. Whenever it was tried again it was alone once more, so that all other
+     * stores waited for a full one.
+     */
+    @Test
+    void aMemtableWithoutSpaceIsTriedBesideOthers() throws Exception {
+        Path killed = killedStore(store -> store.put(key(0), value(0)));
+        isFull = true;
+        // What is replayed is taken in, whether there is space to pack it or not.
+        KeyValueStore store = environment.open(killed, OPTIONS);
+        takeMemory();
+        admit(false);
+        Future<?> checkpoint = thread.submit(store::checkpoint);
+        awaitPacking();
+        giveBack();
+        assertRefused(checkpoint);
+
+        admit(false);
+        Future<?> another = thread.submit(store::checkpoint);
+        while (!another.isDone() && environment.mergeAdmission().packingsWaiting() == 0) {
+            Thread.onSpinWait();
+        }
+        assertEquals(0, environment.mergeAdmission().packingsWaiting(), "it waits to be alone, and others wait for it");
+        assertRefused(another);
+        isFull = false;
+        store.checkpoint();
+        assertArrayEquals(value(0), store.get(key(0)));
+    }
+
+    private static void assertRefused(Future<?> checkpoint) {
+        ExecutionException failure = assertThrows(ExecutionException.class, checkpoint::get);
+        assertInstanceOf(NoSpaceException.class, failure.getCause());
+    }
+
     /** A store that has everything in its log. */
     private Path killedStore() {
+        return killedStore(SharedMemoryTest::write);
+    }
+
+    private Path killedStore(Consumer<KeyValueStore> writes) {
         Path killed = directory.resolve("killed");
         try (KeyValueStore store = environment.open(directory.resolve("a"), LARGE_MEMTABLE)) {
-            write(store);
+            writes.accept(store);
             copy(directory.resolve("a"), killed);
         }
         return killed;
