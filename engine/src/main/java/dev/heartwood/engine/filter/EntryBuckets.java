@@ -17,7 +17,8 @@ final class EntryBuckets implements AutoCloseable {
      * nothing has to be counted before it is thrown. Chunks are carved out of slabs and aligned to their size.
      *
      * Hashes fill buckets evenly. One that holds far more than the others has the same entries again and again, as where most keys are of one
-     * group: it is sorted a piece at a time first, which leaves each piece with different ones.
+     * group: it is sorted a piece at a time first, which leaves each piece with different ones. Those of which many come again and again leave
+     * a small part in a few passes. But keys can be chosen so that each pass finds one entry alone: pieces of all the same ones, but for one.
      *
      * chunk:  0      8                                      4096
      *         | next | 511 entries: fingerprint << 6 | value |
@@ -33,6 +34,9 @@ final class EntryBuckets implements AutoCloseable {
     private static final int DIGIT_BITS_MAX = 11;
     /** A bucket with so many times the entries of an average one is not filled by different hashes. */
     private static final int CROWDED = 4;
+
+    /** A bucket is gone over again if a pass has dropped at least this part of it, as a power of two: so there are few passes, whatever it holds. */
+    private static final int WORTHWHILE_SHIFT = 3;
 
     private final MemoryPool pool;
     private long[] slabs = new long[8];
@@ -125,27 +129,30 @@ final class EntryBuckets implements AutoCloseable {
         return most;
     }
 
-    /** Drops what is there twice of buckets that hold too much. */
-    private void thinCrowded() {
+    /** Drops what is there twice of buckets that hold too much; returns how many passes over one that took. */
+    int thinCrowded() {
         long all = 0;
         for (int count : counts) {
             all += count;
         }
         int piece = (int) Math.max(CROWDED * all / counts.length, CROWDED * BUCKET_ENTRIES);
         if (most() <= piece) {
-            return;
+            return 0;
         }
         long scratchBytes = (long) piece * Long.BYTES;
         long scratch = allocate(scratchBytes * 2);
         try {
+            int passes = 0;
             int[] digits = new int[1 << DIGIT_BITS_MAX];
             for (int bucket = 0; bucket < heads.length; bucket++) {
                 int before = Integer.MAX_VALUE;
-                while (counts[bucket] > piece && counts[bucket] < before) {
+                while (counts[bucket] > piece && counts[bucket] <= before - (before >>> WORTHWHILE_SHIFT)) {
                     before = counts[bucket];
                     thin(bucket, piece, scratch, digits);
+                    passes++;
                 }
             }
+            return passes;
         } finally {
             pool.free(scratch, scratchBytes * 2);
         }

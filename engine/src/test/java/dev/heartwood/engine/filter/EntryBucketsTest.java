@@ -62,4 +62,26 @@ class EntryBucketsTest {
     void allDifferent() {
         sort(random.longs(ENTRIES).map(hash -> hash >>> 24).toArray());
     }
+
+    /** Keys were chosen so that one entry alone was dropped by each of thousands of passes. */
+    @Test
+    void whatPassesHardlyMakeLessIsSortedAsItIs() {
+        int piece = 1 << 14;
+        int different = piece - 1;
+        long[] fingerprints = new long[2 * different + 1];
+        for (int i = 0; i < different; i++) {
+            fingerprints[i] = i;
+            fingerprints[piece + i] = i;
+        }
+        long[] expected = Arrays.copyOf(fingerprints, different);
+        try (MemoryPool pool = MemoryPool.open((long) ENTRIES * Long.BYTES);
+                EntryBuckets buckets = new EntryBuckets(pool, fingerprints.length)) {
+            for (long fingerprint : fingerprints) {
+                buckets.add(fingerprint, 5);
+            }
+            assertEquals(1, buckets.thinCrowded());
+            assertEquals(different, buckets.sort(40));
+            expectSorted(buckets, pool, expected);
+        }
+    }
 }
