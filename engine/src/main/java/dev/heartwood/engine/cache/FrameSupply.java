@@ -1,7 +1,6 @@
 package dev.heartwood.engine.cache;
 
 import dev.heartwood.engine.base.Epochs;
-import java.util.Arrays;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -13,8 +12,14 @@ final class FrameSupply {
      * One lock: a frame is taken once per load from the device, which costs a hundred times as much. Fresh frames are only
      * counted, so that memory that was never needed is never touched; and they come last, because the first touch of memory is
      * a page fault, and on a virtual machine one of its host as well.
+     *
+     * Whoever retires frames has taken them from everybody else, so that must not fail for want of Java heap: there is room for a
+     * number of batches from the beginning, and what comes beside so many waits with the last of them.
      */
-    private static final int BATCHES_INITIAL = 64;
+    private static final int BATCHES_MIN = 64;
+
+    /** There is room for as many batches as would have all frames in limbo with so many each: as many as a hand of the clock has. */
+    private static final int BATCH_FRAMES = Clock.HAND_FRAMES;
 
     /** While readers hold the limbo back, so many fresh frames are taken before it is looked at again. */
     private static final int FRESH_PER_LOOK = 16;
@@ -30,9 +35,9 @@ final class FrameSupply {
     private int freshCount;
     private int freeHead;
     private int freeCount;
-    private int[] batchHeads = new int[BATCHES_INITIAL];
-    private int[] batchCounts = new int[BATCHES_INITIAL];
-    private long[] batchStamps = new long[BATCHES_INITIAL];
+    private final int[] batchHeads;
+    private final int[] batchCounts;
+    private final long[] batchStamps;
     private int firstBatch;
     private int batches;
     private int limboCount;
@@ -45,6 +50,10 @@ final class FrameSupply {
         this.epochs = epochs;
         this.freshCount = blocks.frames();
         this.available = freshCount;
+        int ring = Math.max(BATCHES_MIN, Integer.highestOneBit(freshCount / BATCH_FRAMES));
+        this.batchHeads = new int[ring];
+        this.batchCounts = new int[ring];
+        this.batchStamps = new long[ring];
     }
 
     /** A free frame, write-locked and with its link clear; 0 when there is none now. */
@@ -95,24 +104,41 @@ final class FrameSupply {
         }
     }
 
-    /** Takes {@code count} frames, linked from {@code head}, that were unpublished before this call but may still be read. */
+    /**
+     * Takes {@code count} frames, linked from {@code head}, that were unpublished before this call but may still be read. Takes nothing of the
+     * Java heap.
+     */
     void retire(int head, int count) {
         long stamp = epochs.advance();
         lock.lock();
         try {
             if (batches == batchHeads.length) {
-                growBatches();
+                joinLast(head, count, stamp);
+            } else {
+                int slot = firstBatch + batches & batchHeads.length - 1;
+                batchHeads[slot] = head;
+                batchCounts[slot] = count;
+                batchStamps[slot] = stamp;
+                batches++;
             }
-            int slot = firstBatch + batches & batchHeads.length - 1;
-            batchHeads[slot] = head;
-            batchCounts[slot] = count;
-            batchStamps[slot] = stamp;
-            batches++;
             limboCount += count;
             countAvailable();
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Puts frames before those of the last batch, which all wait for the later readers then. */
+    private void joinLast(int head, int count, long stamp) {
+        int slot = firstBatch + batches - 1 & batchHeads.length - 1;
+        int tail = head;
+        for (int next = frames.link(tail); next != 0; next = frames.link(tail)) {
+            tail = next;
+        }
+        frames.setLink(tail, batchHeads[slot]);
+        batchHeads[slot] = head;
+        batchCounts[slot] += count;
+        batchStamps[slot] = Math.max(batchStamps[slot], stamp);
     }
 
     /** Frames free or in limbo, about. */
@@ -153,22 +179,5 @@ final class FrameSupply {
 
     private void countAvailable() {
         available = freshCount + freeCount + limboCount;
-    }
-
-    private void growBatches() {
-        int old = batchHeads.length;
-        int[] heads = Arrays.copyOf(batchHeads, old * 2);
-        int[] counts = Arrays.copyOf(batchCounts, old * 2);
-        long[] stamps = Arrays.copyOf(batchStamps, old * 2);
-        for (int i = 0; i < batches; i++) {
-            int from = firstBatch + i & old - 1;
-            heads[i] = batchHeads[from];
-            counts[i] = batchCounts[from];
-            stamps[i] = batchStamps[from];
-        }
-        batchHeads = heads;
-        batchCounts = counts;
-        batchStamps = stamps;
-        firstBatch = 0;
     }
 }

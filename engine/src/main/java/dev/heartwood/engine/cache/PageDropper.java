@@ -76,15 +76,19 @@ final class PageDropper {
     private void dropFrames(CachedFile file, long page, long end) {
         int head = 0;
         int count = 0;
-        for (long p = page; p < end; p++) {
-            int frame = unpublish(file, p);
-            if (frame != 0) {
-                head = chained(frame, head);
-                count++;
+        try {
+            for (long p = page; p < end; p++) {
+                int frame = unpublish(file, p);
+                if (frame != 0) {
+                    head = chained(frame, head);
+                    count++;
+                }
             }
-        }
-        if (count > 0) {
-            supply.retire(head, count);
+        } finally {
+            // Also where waiting for a load finds the Java heap full.
+            if (count > 0) {
+                supply.retire(head, count);
+            }
         }
     }
 

@@ -61,6 +61,17 @@ class CachedFileReadAheadTest extends FormattedFileTest {
         file.discard(128, 32);
     }
 
+    /** Frames that were dropped before the one that was waited for belonged to nobody any more; the fixture counts them. */
+    @Test
+    void aDropThatFindsTheHeapFullLosesNoFrame() {
+        fixture.read(64, GENERATION);
+        fixture.read(65, GENERATION);
+        file.prefetch(66, 8, CacheFixture.TYPE, GENERATION);
+        failOnce();
+        assertThrows(OutOfMemoryError.class, () -> file.discard(64, 32));
+        assertFalse(fixture.isCached(64));
+    }
+
     /** What the fixture looks at afterwards: no frame is missing. */
     @Test
     void aFileThatIsClosedWithAFullHeapLeavesNothingBehind() {
