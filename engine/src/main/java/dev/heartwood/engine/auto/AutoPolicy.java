@@ -68,7 +68,7 @@ public final class AutoPolicy {
     private static final double EAGER_INNER_RUNS = 3;
 
     private final WorkloadMix mix = new WorkloadMix();
-    private final ScanHeat heat = new ScanHeat();
+    private final ScanHeat heat;
     private final NodesPart leaves = new NodesPart(Part.LEAVES, CompactionPolicyKind.LAZY_LEVELING, EAGER_LEAF_RUNS, LEAF_WRITES);
     private final NodesPart inner = new NodesPart(Part.INNER_NODES, CompactionPolicyKind.LEVEL_TIERED, EAGER_INNER_RUNS, INNER_WRITES);
     private final Damping spanDamping = new Damping();
@@ -83,6 +83,9 @@ public final class AutoPolicy {
     private int idleFor;
     /** A quiet time has begun, and nobody has said that it is spent. */
     private boolean isQuietDue;
+    /** A quiet time has been long enough for a rest, and nothing was decided about it: that failed, as on a full Java heap. */
+    private boolean isRestDue;
+
     private Span resting;
 
     /** Leaves, or the nodes above them. */
@@ -108,6 +111,11 @@ public final class AutoPolicy {
 
     /** For a store that is lazy everywhere, whose user asked for a checkpoint distance, in memtables of a size. */
     public AutoPolicy(int askedDistance, long memtableBytes) {
+        this(askedDistance, memtableBytes, new ScanHeat());
+    }
+
+    AutoPolicy(int askedDistance, long memtableBytes, ScanHeat heat) {
+        this.heat = heat;
         this.askedDistance = askedDistance;
         this.memtableBytes = memtableBytes;
     }
@@ -133,6 +141,7 @@ public final class AutoPolicy {
         }
         idleFor = sample.isIdle() ? Math.min(idleFor + 1, REST_INTERVALS + 1) : 0;
         isQuietDue = idleFor == IDLE_INTERVALS || isQuietDue && idleFor > 0;
+        isRestDue = idleFor == REST_INTERVALS || isRestDue && idleFor > 0;
         decideRest();
         decideSpan(decisions);
         decideNodes(leaves, sample, decisions);
@@ -160,11 +169,12 @@ public final class AutoPolicy {
 
     /** Rests when the scans of the last minutes, if they came again for as long as they are remembered, would earn those merges. */
     private void decideRest() {
-        if (idleFor == REST_INTERVALS) {
+        if (isRestDue) {
             Span keys = scanned();
             double runs = leaves.cost.runs(leaves.eager) + inner.cost.runs(inner.eager);
             double earned = WorkloadMix.LONG * saved(Math.max(0, runs - 1));
             resting = earned > held(leaves, keys) + held(inner, keys) ? keys : null;
+            isRestDue = false;
         } else if (idleFor == 0) {
             resting = null;
         }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /** Which leaves cursors open, over some intervals. Belongs to one thread at a time. */
-final class ScanHeat {
+class ScanHeat {
     private static final int INTERVALS = 10;
 
     /** The share of the scans that a hot span has to have. */

@@ -70,9 +70,24 @@ class AutoPolicyTest {
         }
     }
 
+    /** What scans came to, for which there is now and then no room. */
+    private static final class FullHeat extends ScanHeat {
+        private int refusals;
+
+        @Override
+        Span hot() {
+            if (refusals > 0) {
+                refusals--;
+                throw new OutOfMemoryError("for a test");
+            }
+            return super.hot();
+        }
+    }
+
     /** A store that looks into fewer runs where it is eager, and the policy that sees it. */
     private static final class Simulation {
-        private final AutoPolicy policy = new AutoPolicy(ASKED, MEMTABLE_BYTES);
+        private final FullHeat heat = new FullHeat();
+        private final AutoPolicy policy = new AutoPolicy(ASKED, MEMTABLE_BYTES, heat);
         private final List<Decision> decisions = new ArrayList<>();
         private final int[] scans = new int[LEAVES];
         private boolean leavesEager;
@@ -222,6 +237,24 @@ class AutoPolicyTest {
             store.run(9, Second.IDLE);
             assertNull(store.policy.resting());
         }
+    }
+
+    /** A rest was decided in one interval alone: where that found the Java heap full, there was none until the next quiet time. */
+    @Test
+    void aRestThatFindsTheHeapFullIsDecidedInTheNextInterval() {
+        Simulation store = new Simulation();
+        store.hotLeaves = 5;
+        store.run(60, Second.SCANS);
+        store.run(20, Second.READS_AND_WRITES);
+        store.run(9, Second.IDLE);
+        store.heat.refusals = 2;
+        store.run(2, Second.IDLE);
+        assertEquals(0, store.heat.refusals);
+        assertNull(store.policy.resting());
+        store.run(1, Second.IDLE);
+        assertEquals(Simulation.span(0, 5), store.policy.resting());
+        store.run(1, Second.READS);
+        assertNull(store.policy.resting());
     }
 
     @Test
