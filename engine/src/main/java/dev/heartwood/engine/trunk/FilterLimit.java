@@ -11,7 +11,12 @@ final class FilterLimit {
 
     /** Whether all bundles of a node may become one. */
     static boolean allows(TrunkNode node, TreeShape shape) {
-        return allows(node, 0, node.bundleCount(), shape);
+        return allows(node, 0, shape);
+    }
+
+    /** Whether all bundles of a node may become one with what nodes above hold for it, of which filters name so many entries. */
+    static boolean allows(TrunkNode node, long entriesAbove, TreeShape shape) {
+        return NodeMeasure.filterEntries(node, 0, node.bundleCount()) + entriesAbove <= shape.filterEntriesMax();
     }
 
     private static boolean allows(TrunkNode node, int bundleFrom, int bundleTo, TreeShape shape) {

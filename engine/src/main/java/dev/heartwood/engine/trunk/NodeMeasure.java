@@ -100,6 +100,21 @@ final class NodeMeasure {
         return entries;
     }
 
+    /** What the filters of a node name of the runs that it still holds for some keys below one of its pivots. */
+    static long activeFilterEntries(TrunkNode node, int pivot, Span keys) {
+        long entries = 0;
+        int position = 0;
+        for (Bundle bundle : node.bundles()) {
+            Span both = keys.intersect(bundle.span());
+            for (int i = 0; i < bundle.runs().length; i++, position++) {
+                Run run = bundle.runs()[i];
+                boolean isActive = run != null && position >= node.pivot(pivot).firstActive() && run.sample().touches(both);
+                entries += isActive ? bundle.maplet().entries(i) : 0;
+            }
+        }
+        return entries;
+    }
+
     /** Bytes of a node's runs within its keys, also of what has moved on. */
     static long bytes(TrunkNode node, Span span) {
         return sum(node, 0, span, false);

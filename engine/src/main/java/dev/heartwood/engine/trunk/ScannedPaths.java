@@ -32,28 +32,30 @@ final class ScannedPaths {
     private final int looksMin;
 
     private final Span keys;
+    private final TreeShape shape;
     private final BiPredicate<TrunkNode, Span> mayMerge;
     private final Deque<Step> path = new ArrayDeque<>();
     private Leaf best;
     private double bestShare;
 
     private ScannedPaths(
-            Worth worth, double least, int looksMin, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
+            Worth worth, double least, int looksMin, Span keys, TreeShape shape, BiPredicate<TrunkNode, Span> mayMerge) {
         this.worth = worth;
         this.bestShare = least;
         this.looksMin = looksMin;
         this.keys = keys;
+        this.shape = shape;
         this.mayMerge = mayMerge;
     }
 
     /** The leaf whose scans have paid the most times over, of those that may be merged; null when none has paid. */
-    static Leaf mostPaid(TrunkNode root, BiPredicate<TrunkNode, Span> mayMerge) {
-        return new ScannedPaths(ScannedPaths::paid, 1, MergingPolicy.SCANS_MIN, Span.ALL, mayMerge).find(root);
+    static Leaf mostPaid(TrunkNode root, TreeShape shape, BiPredicate<TrunkNode, Span> mayMerge) {
+        return new ScannedPaths(ScannedPaths::paid, 1, MergingPolicy.SCANS_MIN, Span.ALL, shape, mayMerge).find(root);
     }
 
     /** Of the leaves that have keys in {@code keys} and may be merged, the one with most runs for its bytes; null when each has one run. */
-    static Leaf mostScattered(TrunkNode root, Span keys, BiPredicate<TrunkNode, Span> mayMerge) {
-        return new ScannedPaths((leaf, held, own) -> held + own - 1, 0, 0, keys, mayMerge).find(root);
+    static Leaf mostScattered(TrunkNode root, Span keys, TreeShape shape, BiPredicate<TrunkNode, Span> mayMerge) {
+        return new ScannedPaths((leaf, held, own) -> held + own - 1, 0, 0, keys, shape, mayMerge).find(root);
     }
 
     private static double paid(TrunkNode leaf, long held, long own) {
@@ -94,9 +96,18 @@ final class ScannedPaths {
             bytes += NodeMeasure.activeBytes(step.node, step.pivot, span);
         }
         double gain = worth.of(leaf, held, MergingPolicy.liveRuns(leaf, 0, leaf.runCount()));
-        if (gain > bestShare * bytes) {
+        if (gain > bestShare * bytes && fitsOneFilter(leaf, span)) {
             bestShare = gain / bytes;
             best = new Leaf(span, leaf.bundle(0).id());
         }
+    }
+
+    /** Whether a leaf may have one filter with what is held for it: one that may not would be found again and again, and no other. */
+    private boolean fitsOneFilter(TrunkNode leaf, Span span) {
+        long entriesAbove = 0;
+        for (Step step : path) {
+            entriesAbove += NodeMeasure.activeFilterEntries(step.node, step.pivot, span);
+        }
+        return FilterLimit.allows(leaf, entriesAbove, shape);
     }
 }

@@ -358,7 +358,7 @@ public final class Trunk {
     CompactionPlan planScanned() {
         structure.lock();
         try {
-            return planLeaf(ScannedPaths.mostPaid(version.root(), this::mayMergeQuietly));
+            return planLeaf(ScannedPaths.mostPaid(version.root(), shape, this::mayMergeQuietly));
         } finally {
             structure.unlock();
         }
@@ -368,7 +368,7 @@ public final class Trunk {
     CompactionPlan planResting(Span keys) {
         structure.lock();
         try {
-            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, this::mayMergeQuietly));
+            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, shape, this::mayMergeQuietly));
         } finally {
             structure.unlock();
         }

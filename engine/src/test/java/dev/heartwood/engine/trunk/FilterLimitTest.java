@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.List;
@@ -109,5 +110,39 @@ class FilterLimitTest {
         }
         check();
         assertTrue(tree.trunk.version().root().runCount() <= 2);
+    }
+
+    /** What was packed last, alone in a bundle of the tree's. */
+    private Bundle packed(String prefix, int keys) {
+        for (int i = 0; i < keys; i++) {
+            tree.put(prefix + i, "value");
+        }
+        tree.pack();
+        return tree.trunk.version().root().bundles().getLast();
+    }
+
+    private static TrunkNode scannedLeaf(byte[] from, Bundle bundle, int looksAbove) {
+        TrunkNode leaf = new TrunkNode(0, List.of(new Pivot(from, null, 0)), List.of(bundle));
+        leaf.countLooksAbove(looksAbove);
+        return leaf;
+    }
+
+    /** A leaf that is worth a merge most, with what the root holds for it more than a filter may have, was looked at for ever, and no other. */
+    @Test
+    void aLeafThatIsTooMuchWithWhatIsAboveKeepsNoOtherOneFromItsMerge() {
+        open(new TreeShape(8, 4, 1 << 20, 1 << 22, 1 << 22), TrunkPolicies.SIZE_TIERED);
+        byte[] bound = History.bytes("m");
+        TrunkNode left = scannedLeaf(Keys.EMPTY, packed("a", 80), 10_000);
+        TrunkNode right = scannedLeaf(bound, packed("z", 80), 1_000);
+        List<Bundle> above = List.of(packed("b", 40), packed("c", 40), packed("d", 40), packed("y", 40));
+        TrunkNode root = new TrunkNode(1, List.of(new Pivot(Keys.EMPTY, left, 0), new Pivot(bound, right, 0)), above);
+        Trunk trunk = new Trunk(root, 0, 1000, tree.shape, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.extents);
+        CompactionPlan scanned = trunk.planScanned();
+        assertEquals(new Span(bound, null), scanned.span());
+        trunk.abandon(scanned);
+        CompactionPlan resting = trunk.planResting(Span.ALL);
+        assertEquals(new Span(bound, null), resting.span());
+        trunk.abandon(resting);
+        trunk.close();
     }
 }
