@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 /**
  * One run of the benchmark. Phase by phase and thread count by thread count, the engines take turns; who begins
@@ -24,20 +25,25 @@ import java.util.concurrent.CopyOnWriteArrayList;
 final class Bench {
     private final BenchOptions options;
     private final Progress progress;
-    private final List<List<PhaseResult>> rounds = new ArrayList<>();
+    private final Consumer<Rounds> whenInterrupted;
+    /** What was measured; read by the shutdown hook too. */
+    private final List<List<PhaseResult>> rounds = new CopyOnWriteArrayList<>();
     /** The engines that run; read by the shutdown hook too. */
     private final List<EngineClient> clients = new CopyOnWriteArrayList<>();
 
     /** Those of the round under way. */
     private List<PhaseResult> results = List.of();
 
+    private ClaimedDirectory claim;
     private boolean clean = true;
     /** Whether the JVM is to end, so that engines that end are no failures, and none is to be started. */
     private volatile boolean isEnding;
 
-    Bench(BenchOptions options, Progress progress) {
+    /** @param whenInterrupted is given what was finished when the JVM is ended before all is, as by Ctrl-C */
+    Bench(BenchOptions options, Progress progress, Consumer<Rounds> whenInterrupted) {
         this.options = options;
         this.progress = progress;
+        this.whenInterrupted = whenInterrupted;
     }
 
     /**
@@ -46,12 +52,8 @@ final class Bench {
      * @throws InterruptedException also when the JVM is ending
      */
     boolean run() throws IOException, InterruptedException {
-        Path directory = options.directory();
-        ClaimedDirectory claim = ClaimedDirectory.of(directory);
-        Thread hook = Thread.ofPlatform().unstarted(() -> {
-            isEnding = true;
-            endInHaste(claim);
-        });
+        claim = ClaimedDirectory.of(options.directory());
+        Thread hook = Thread.ofPlatform().unstarted(this::interrupt);
         Runtime.getRuntime().addShutdownHook(hook);
         try {
             progress.plan(options);
@@ -63,11 +65,22 @@ final class Bench {
             throw e;
         } finally {
             if (remove(hook)) {
-                endInHaste(claim);
+                endInHaste();
             }
         }
         requireNotEnding();
         return clean;
+    }
+
+    /** Ends the run, by another thread as a rule: stops the engines, hands on what was finished, and deletes what is not to stay. */
+    void interrupt() {
+        isEnding = true;
+        clients.forEach(EngineClient::close);
+        try {
+            whenInterrupted.accept(rounds());
+        } finally {
+            endInHaste();
+        }
     }
 
     /** Returns whether it was still to be removed, and has not begun. */
@@ -85,12 +98,18 @@ final class Bench {
         }
     }
 
+    /** What was measured so far, without a round of which nothing was. */
     Rounds rounds() {
-        return new Rounds(rounds, options.steps().size());
+        List<List<PhaseResult>> begun = new ArrayList<>();
+        rounds.forEach(round -> begun.add(List.copyOf(round)));
+        if (!begun.isEmpty() && begun.getLast().isEmpty()) {
+            begun.removeLast();
+        }
+        return new Rounds(begun, options.steps().size());
     }
 
     private void round(int number) throws IOException, InterruptedException {
-        results = new ArrayList<>();
+        results = new CopyOnWriteArrayList<>();
         rounds.add(results);
         List<Contestant> contestants = new ArrayList<>(options.contestants());
         Collections.rotate(contestants, -number % contestants.size());
@@ -235,9 +254,9 @@ final class Bench {
         }
     }
 
-    private synchronized void endInHaste(ClaimedDirectory claim) {
+    private synchronized void endInHaste() {
         clients.forEach(EngineClient::close);
-        try (claim) {
+        try (ClaimedDirectory claimed = claim) {
             if (deletesStores()) {
                 DataSet.deleteAll(options.directory());
             } else {

@@ -101,7 +101,7 @@ public final class Main {
         }
     }
 
-    private static RunFacts facts(BenchOptions options) {
+    static RunFacts facts(BenchOptions options) {
         List<RunFacts.Part> parts = options.contestants().stream()
                 .map(c -> new RunFacts.Part(c.name(), c.settings().records(), c.settings().memoryBytes()))
                 .toList();
@@ -116,11 +116,35 @@ public final class Main {
         }
         RunFacts facts = facts(options);
         facts.lines().forEach(out::println);
-        Bench bench = new Bench(
-                options,
-                new Progress(err, System.console() != null && System.console().isTerminal()));
+        boolean isTerminal = System.console() != null && System.console().isTerminal();
+        Bench bench = bench(options, facts, new Progress(err, isTerminal), out);
         boolean clean = bench.run();
         Rounds rounds = bench.rounds();
+        report(options, facts, rounds, out);
+        boolean right = rounds.all().stream().noneMatch(r -> r.faults().any());
+        if (!right) {
+            err.println("heartwood bench: there were missing or wrong values");
+        }
+        return clean && right ? DONE : FAILED;
+    }
+
+    /** A benchmark that tells what was finished when it is ended before all is. */
+    static Bench bench(BenchOptions options, RunFacts facts, Progress progress, PrintStream out) {
+        return new Bench(options, progress, finished -> {
+            if (finished.all().isEmpty()) {
+                progress.end("heartwood bench: interrupted before anything was finished");
+                return;
+            }
+            progress.end("heartwood bench: interrupted; this was finished:");
+            try {
+                report(options, facts.ofInterrupted(), finished, out);
+            } catch (IOException e) {
+                progress.print("heartwood bench: " + e.getMessage());
+            }
+        });
+    }
+
+    private static void report(BenchOptions options, RunFacts facts, Rounds rounds, PrintStream out) throws IOException {
         out.print(new TextReport(rounds).text());
         if (options.json != null) {
             Files.writeString(options.json, JsonReport.of(rounds));
@@ -128,10 +152,5 @@ public final class Main {
         if (options.html != null) {
             Files.writeString(options.html, new HtmlReport(facts, rounds).page());
         }
-        boolean right = rounds.all().stream().noneMatch(r -> r.faults().any());
-        if (!right) {
-            err.println("heartwood bench: there were missing or wrong values");
-        }
-        return clean && right ? DONE : FAILED;
     }
 }

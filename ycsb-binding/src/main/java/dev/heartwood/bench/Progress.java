@@ -36,6 +36,7 @@ final class Progress {
     private long beganNanos;
     private long printedNanos;
     private boolean lineOpen;
+    private boolean isOver;
 
     Progress(PrintStream out, boolean terminal) {
         this.out = out;
@@ -127,6 +128,12 @@ final class Progress {
         }
     }
 
+    /** A line that stays, after which it is not told any more how far the run is. */
+    synchronized void end(String line) {
+        print(line);
+        isOver = true;
+    }
+
     /** A line that stays. */
     synchronized void print(String line) {
         if (lineOpen) {
@@ -138,6 +145,9 @@ final class Progress {
     }
 
     private void show(String line) {
+        if (isOver) {
+            return;
+        }
         if (terminal) {
             out.print("\r" + line + "\033[K");
             out.flush();

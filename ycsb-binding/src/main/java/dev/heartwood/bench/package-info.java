@@ -12,6 +12,7 @@
  *       there each step pays for the debts of those before.
  *   <li>The driver opens no store: it starts processes, passes commands and adds up what they answer.
  *   <li>Nothing is deleted but what the benchmark made.
+ *   <li>What was finished is reported, also of a run that is ended from outside, after its engines have been stopped.
  * </ol>
  */
 package dev.heartwood.bench;

@@ -3,6 +3,7 @@ package dev.heartwood.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
@@ -269,9 +270,9 @@ class BenchRunTest {
         assertFalse(said.contains("\tat "), said);
     }
 
-    /** The driver took the end of its engine for a failure, said so, and that it was shutting down. */
+    /** All that was measured was lost; before that the driver took the end of its engine for a failure, and said so. */
     @Test
-    void aBenchmarkThatIsEndedSaysNothingAndLeavesNothing() throws IOException, InterruptedException {
+    void aBenchmarkThatIsEndedTellsWhatWasFinishedAndLeavesNothing() throws IOException, InterruptedException {
         Process process = started("--records", "1k", "--phases", "load,idle", "--seconds", "600");
         try (BufferedReader said = process.inputReader()) {
             String line = said.readLine();
@@ -280,7 +281,13 @@ class BenchRunTest {
             }
             assertNotNull(line);
             process.toHandle().destroy();
-            assertEquals(List.of(), said.lines().filter(later -> !later.contains("idle")).toList());
+            List<String> rest = said.lines().filter(later -> !later.contains("idle")).toList();
+            assertEquals("heartwood bench: interrupted; this was finished:", rest.getFirst());
+            assertEquals(List.of("", "load"), rest.subList(1, 3));
+            assertTrue(rest.get(3).startsWith("engine"), rest.toString());
+            assertTrue(rest.get(4).startsWith("lmdb"), rest.toString());
+            assertTrue(rest.get(5).startsWith("  settled"), rest.toString());
+            assertEquals(6, rest.size(), rest.toString());
         } finally {
             process.destroyForcibly();
         }
@@ -288,6 +295,70 @@ class BenchRunTest {
         try (Stream<Path> left = Files.list(directory)) {
             assertEquals(List.of(), left.toList());
         }
+    }
+
+    /** Ctrl-C reaches the engines too: one that ended before the driver knew of it was told as a failure. */
+    @Test
+    void anEngineEndsWhenTheDriverSaysSo() throws IOException, InterruptedException {
+        Process process = started("--records", "1k", "--phases", "load,read", "--seconds", "2");
+        try (BufferedReader said = process.inputReader()) {
+            String line = said.readLine();
+            while (line != null && !line.contains("settled")) {
+                line = said.readLine();
+            }
+            process.children().forEach(ProcessHandle::destroy);
+            List<String> rest = said.lines().toList();
+            assertTrue(rest.getFirst().startsWith("[2/2] read"), rest.toString());
+            assertEquals(0, process.waitFor(), rest.toString());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** Runs it until it says something, and has it interrupted then, as by Ctrl-C. */
+    private void interruptAt(String word, String... arguments) {
+        BenchOptions options = new BenchOptions();
+        Main.commandLine(options).parseArgs(arguments);
+        List<Bench> running = new ArrayList<>();
+        PrintStream said = new PrintStream(errors, true) {
+            @Override
+            public void println(String line) {
+                super.println(line);
+                if (line.contains(word)) {
+                    running.removeFirst().interrupt();
+                }
+            }
+        };
+        Bench bench = Main.bench(options, Main.facts(options), new Progress(said, false), new PrintStream(out, true));
+        running.add(bench);
+        assertThrows(InterruptedException.class, bench::run);
+    }
+
+    @Test
+    @SuppressWarnings("unchecked")
+    void whatWasFinishedIsReportedOfARunThatIsInterrupted() throws IOException {
+        Path json = directory.resolve("result.json");
+        Path html = directory.resolve("result.html");
+        String stores = directory.resolve("stores").toString();
+        interruptAt("[2/4] load", "--engines", "mvstore", "--records", "1k", "--phases", "load,idle", "--threads", "1,2",
+                "--seconds", "600", "--dir", stores, "--json", json.toString(), "--html", html.toString());
+        assertTrue(errors.toString().contains("heartwood bench: interrupted; this was finished:"), errors.toString());
+        assertFalse(errors.toString().contains("its process ended"), errors.toString());
+        assertTrue(out.toString().startsWith("\nload\nengine "), out.toString());
+        assertFalse(out.toString().contains("idle"), out.toString());
+        Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
+        assertEquals(List.of("load", "load-settle", "load"), Stream.of(results).map(r -> r.get("phase")).toList());
+        assertTrue(Files.readString(html).contains(", interrupted<br>"), "the page says so too");
+    }
+
+    @Test
+    void nothingIsReportedOfARunThatIsInterruptedBeforeAnythingIsFinished() {
+        Path html = directory.resolve("result.html");
+        String stores = directory.resolve("stores").toString();
+        interruptAt("run phase load first", "--engines", "mvstore", "--records", "1k", "--phases", "read", "--dir", stores, "--html", html.toString());
+        assertTrue(errors.toString().contains("interrupted before anything was finished"), errors.toString());
+        assertEquals("", out.toString());
+        assertFalse(Files.exists(html));
     }
 
     /** The store of a sequential load, which is nobody's to use again, stayed in a named directory. */

@@ -11,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 
 /** The main program of a process that runs one engine; see the package note for its commands. */
@@ -36,8 +37,23 @@ public final class EngineProcess {
                 EngineSettings.parse(words.subList(3, words.size())),
                 PhaseTask.Checking.valueOf(words.get(1)),
                 Long.parseLong(words.get(2)));
-        new EngineProcess(driver, host).serve();
+        CountDownLatch served = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().unstarted(() -> awaitQuietly(served)));
+        try {
+            new EngineProcess(driver, host).serve();
+        } finally {
+            served.countDown();
+        }
         System.exit(0);
+    }
+
+    /** Ctrl-C reaches this process too; when it ends is for the driver to say, who would take it for a failure. */
+    private static void awaitQuietly(CountDownLatch served) {
+        try {
+            served.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void serve() throws IOException, InterruptedException {

@@ -11,7 +11,7 @@
  * </pre>
  *
  * <p>Lines to the driver begin with a mark, so that what a library prints, or a JVM that crashes, is not mistaken for them; that is
- * shown. The engine's process ends when its input ends.
+ * shown. The engine's process ends when its input ends, or when the driver kills it, and not by Ctrl-C, which reaches both.
  *
  * <p>Invariants:
  *

@@ -61,6 +61,11 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
         return new RunFacts(parts, settings.keyBytes(), settings.valueBytes(), conditions.toString(), machine);
     }
 
+    /** These facts of a run that was ended before all of it was finished. */
+    public RunFacts ofInterrupted() {
+        return new RunFacts(parts, keyBytes, valueBytes, conditions + ", interrupted", machine);
+    }
+
     /** All of it, line by line: where they differ in records or memory, one for each part. */
     public List<String> lines() {
         String shape = "records of " + keyBytes + " + " + valueBytes + " bytes";
