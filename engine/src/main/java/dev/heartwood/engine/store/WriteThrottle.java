@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Slows writers in proportion to what the background owes, a little each, so that none ever waits for a whole merge. Each lane
- * pays for some kilobytes at a time, one after the other: what all writers together may write in a second does not grow with their
- * number. A system wakes a thread some time after the moment that it asked for; who overslept has paid for the next kilobytes too. What so many
+ * pays for some kilobytes at a time, or for all of a batch or value that is larger, one after the other: what all writers together may write in
+ * a second does not grow with their number. A system wakes a thread some time after the moment that it asked for; who overslept has paid for the next kilobytes too. What so many
  * pay at once that each would wait for longer than anybody does is forgiven, and not left to those who write later.
  * Thread-safe.
  */
@@ -58,6 +58,8 @@ final class WriteThrottle {
     private final long[] unpaidBytes;
     private final long paymentBytesMax;
     private volatile long paymentBytes;
+    /** What was written at once beyond what a payment is for, and is paid for with the next one. */
+    private final AtomicLong beyondBytes = new AtomicLong();
     /** Until when what was written has been paid for. */
     private final AtomicLong paidUntil = new AtomicLong(Long.MIN_VALUE);
     private final LongAdder stallNanos = new LongAdder();
@@ -74,8 +76,12 @@ final class WriteThrottle {
     /** Notes bytes written on a lane, by its owner; returns whether a payment is due after the lane is given up. */
     boolean wrote(int lane, long bytes) {
         long unpaid = unpaidBytes[lane * STRIDE] + bytes;
-        boolean due = unpaid >= paymentBytes;
+        long payment = paymentBytes;
+        boolean due = unpaid >= payment;
         unpaidBytes[lane * STRIDE] = due ? 0 : unpaid;
+        if (due && unpaid - payment >= payment) {
+            beyondBytes.addAndGet(unpaid - payment);
+        }
         return due;
     }
 
@@ -88,6 +94,7 @@ final class WriteThrottle {
     void pay(double debtShare, double memoryShare) {
         double debt = pressure(debtShare);
         double memory = pressure(memoryShare);
+        long beyond = beyondBytes.get() == 0 ? 0 : beyondBytes.getAndSet(0);
         double cost = Math.max(
                 DEBT_NANOS_PER_BYTE * debt * debt,
                 MEMORY_NANOS_PER_BYTE * memory * memory / (1 - memory + MEMORY_LEFT_MIN));
@@ -95,7 +102,7 @@ final class WriteThrottle {
             payNextAfter(paymentBytesMax);
             return;
         }
-        long nanos = Math.min((long) (paymentBytes * cost), DELAY_NANOS_MAX);
+        long nanos = Math.min((long) ((paymentBytes + beyond) * cost), DELAY_NANOS_MAX);
         long now = clock.nanoTime();
         long delay = Math.min(payFrom(now, nanos) - now, DELAY_NANOS_MAX);
         double turns = Math.clamp((double) delay / (nanos + 1), 1, TURNS_MAX);

@@ -172,6 +172,39 @@ class WriteThrottleTest {
         assertTrue(longest < 6_000_000, longest + " ns for a payment");
     }
 
+    /** What a MiB takes that is written so many bytes at a time. */
+    private static long costOfDebt(int bytesAtOnce) {
+        LateClock punctual = new LateClock();
+        punctual.overslept = 0;
+        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+        for (int written = 0; written < 1 << 20; written += bytesAtOnce) {
+            if (slowed.wrote(0, bytesAtOnce)) {
+                slowed.pay(0.7, 0);
+            }
+        }
+        return punctual.now;
+    }
+
+    /** Batches and large values paid as much as small entries, once, whatever they were: memory was gone and much was owed all the same. */
+    @Test
+    void whatIsWrittenAtOncePaysForAllOfIt() {
+        long small = costOfDebt((int) ENTRY_BYTES);
+        assertTrue(small > 20_000_000, small + " ns");
+        assertEquals(small, costOfDebt(128 << 10), 1_000);
+        LateClock punctual = new LateClock();
+        punctual.overslept = 0;
+        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+        assertTrue(slowed.wrote(0, 1 << 30));
+        slowed.pay(1, 0);
+        assertTrue(punctual.now > 6_000_000 && punctual.now <= 8_000_000, punctual.now + " ns: nobody waits for longer");
+        assertTrue(slowed.wrote(0, 1 << 30));
+        slowed.pay(0, 0);
+        long before = punctual.now;
+        assertTrue(slowed.wrote(0, PAYMENT_BYTES));
+        slowed.pay(0.7, 0);
+        assertTrue(punctual.now - before < 1_000_000, "what was free is not paid for later");
+    }
+
     @Test
     void whatBecomesCheapAgainIsPaidForInLargeParts() {
         throttle.pay(0, 1);
