@@ -94,13 +94,17 @@ class AutoTest {
     /** Scans beside some writes, until a part of the store is as it is meant to be. */
     private void scanUntilEager(Part part) {
         for (int second = 0; second < SECONDS_MAX && !isEager(part); second++) {
-            for (int i = 0; i < SCANS_PER_SECOND; i++) {
-                scan(Load.key(random.nextInt(RECORDS)));
-            }
-            write(WRITES_BESIDE_SCANS);
-            environment.passTime();
+            scanForASecond();
         }
         assertTrue(isEager(part), part + " is not eager: " + events);
+    }
+
+    private void scanForASecond() {
+        for (int i = 0; i < SCANS_PER_SECOND; i++) {
+            scan(Load.key(random.nextInt(RECORDS)));
+        }
+        write(WRITES_BESIDE_SCANS);
+        environment.passTime();
     }
 
     private void scan(byte[] from) {
@@ -297,9 +301,13 @@ class AutoTest {
         assertTrue(store.stats().runs() > leaves(), store.stats().runs() + " runs");
     }
 
+    /** Scans for so long that a rest is worth its merges. */
     private void scanThenWrite() {
         writeForSeconds(20);
         scanUntilEager(Part.LEAVES);
+        for (int second = 0; second < 20; second++) {
+            scanForASecond();
+        }
         writeForSeconds(20);
     }
 

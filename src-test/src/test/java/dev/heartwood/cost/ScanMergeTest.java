@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Scans have the runs they pass merged, also while a snapshot is open; without scans they stay as they are. */
 class ScanMergeTest {
-    private static final int RECORDS = 200_000;
+    private static final int RECORDS = 160_000;
     private static final int SCANS = 20_000;
     private static final int LOOKS = 40;
     private static final int RECORDS_PER_FINISH = 1000;

@@ -12,6 +12,9 @@ final class TieredPolicy extends MergingPolicy {
     /** Runs a leaf may have when no two share a key: a read of a key looks into one of them at most. */
     private static final int DISJOINT_RUNS_MAX = 32;
 
+    /** Superseded entries of a leaf for each one that is not, below which new keys are loaded into it. */
+    private static final double SUPERSEDED_SHARE_LOADED = 0.05;
+
     private final int leafRunsMax;
 
     TieredPolicy(TreeShape shape, int leafRunsMax) {
@@ -51,6 +54,10 @@ final class TieredPolicy extends MergingPolicy {
             runFrom = runTo;
             merging = 0;
         }
+        if (node.isLeaf() && merging > 0 && takesAllAlong(node, runsFrom, runFrom, span)) {
+            runFrom = runsFrom;
+            merging = live;
+        }
         int runsMax = tiersMax(node);
         if (urge == Urge.SETTLING) {
             // What reads after it profit from is part of what is waited for: one run in a leaf, and few in nodes above.
@@ -63,6 +70,26 @@ final class TieredPolicy extends MergingPolicy {
             runFrom = tierStart(node, runsFrom, span, runFrom == runTo ? runTo : runFrom, runsMax);
         }
         return runFrom;
+    }
+
+    /**
+     * Whether what a flush has brought to a leaf is merged with all that is older: many runs that together are no more. Such are the
+     * memtables that were in a leaf when it split: they would have all of it merged some flushes later, when it is larger. Where keys are
+     * overwritten that is as well, since what is superseded goes only then.
+     */
+    private boolean takesAllAlong(TrunkNode leaf, int runsFrom, int unsettledFrom, Span span) {
+        return liveRuns(leaf, runsFrom, unsettledFrom) > tiersMax(leaf) / 2
+                && NodeMeasure.supersededShare(leaf) < SUPERSEDED_SHARE_LOADED
+                && bytes(leaf, runsFrom, unsettledFrom, span) <= bytes(leaf, unsettledFrom, leaf.runCount(), span);
+    }
+
+    private static long bytes(TrunkNode node, int from, int to, Span span) {
+        long bytes = 0;
+        for (int position = from; position < to; position++) {
+            Run run = runAt(node, position);
+            bytes += run == null ? 0 : run.sample().bytesWithin(span);
+        }
+        return bytes;
     }
 
     /** Walks from the youngest run to older ones while they are of like size, and on until few enough remain. */

@@ -1,0 +1,101 @@
+package dev.heartwood.engine.trunk;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** With what a leaf merges that which a flush has brought. */
+class TieredPolicyTest {
+    private static final int RUNS_MAX = 8;
+    private static final int MANY = RUNS_MAX / 2 + 1;
+    private static final TreeShape SHAPE = new TreeShape(8, RUNS_MAX / 2, 1 << 14, 1 << 30, 1 << 30);
+
+    private final CompactionPolicy policy = new TieredPolicy(SHAPE, RUNS_MAX);
+    private final TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null);
+    private final List<Bundle> bundles = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        tree.releaseAll();
+        tree.close();
+    }
+
+    /** Adds runs whose keys lie among those of all others, and are those of others with the same last digits. */
+    private void add(int runs, int records, boolean isSettled, int lastDigits) {
+        for (int run = 0; run < runs; run++) {
+            for (int i = 0; i < records; i++) {
+                tree.put(String.format("%08d", 1000 * i + lastDigits + run), "v".repeat(100));
+            }
+            tree.pack();
+            Bundle packed = tree.trunk.version().root().bundles().getLast();
+            bundles.add(new Bundle(packed.id(), packed.maplet(), packed.runs(), Span.ALL, isSettled));
+        }
+    }
+
+    private void flush(int records) {
+        add(2, records, false, 500);
+    }
+
+    private static TrunkNode leaf(List<Bundle> bundles) {
+        return new TrunkNode(0, List.of(new Pivot(Keys.EMPTY, null, 0)), bundles);
+    }
+
+    private CompactionPlan plan() {
+        return policy.plan(leaf(bundles), 0, Span.ALL, Urge.NEEDED, null);
+    }
+
+    /** All of it was merged some flushes later, for the sake of memtables that had been in it when it split. */
+    @Test
+    void manyOlderOnesThatAreNoMoreAreTakenAlong() {
+        add(MANY, 20, true, 1);
+        flush(60);
+        assertEquals(0, plan().runFrom());
+        assertEquals(MANY + 2, plan().runTo());
+        assertTrue(plan().reachesBottom());
+    }
+
+    @Test
+    void fewAreLeft() {
+        add(MANY - 1, 20, true, 1);
+        flush(60);
+        assertEquals(MANY - 1, plan().runFrom());
+    }
+
+    @Test
+    void thoseThatAreMoreAreLeft() {
+        add(MANY, 40, true, 1);
+        flush(60);
+        assertEquals(MANY, plan().runFrom());
+    }
+
+    /** What only one flush brought, in one run, is merged with none. */
+    @Test
+    void aSingleRunIsMergedWithNone() {
+        add(MANY, 1, true, 1);
+        add(1, 60, true, 500);
+        assertEquals(MANY + 1, plan().runFrom());
+    }
+
+    /** They are merged when enough of a leaf is superseded, which is later, and then with all of it. */
+    @Test
+    void thoseThatSupersedeOthersAreLeft() {
+        for (int run = 0; run < MANY; run++) {
+            add(1, 20, true, 1);
+        }
+        Bundle joined = tree.run(new CompactionPlan(0, Span.ALL, leaf(bundles), 0, MANY, MANY - 1, MANY - 1))
+                .bundle();
+        bundles.clear();
+        bundles.add(joined);
+        add(1, 200, true, 200);
+        flush(200);
+        assertEquals(MANY + 1, plan().runFrom());
+        joined.release();
+    }
+}
