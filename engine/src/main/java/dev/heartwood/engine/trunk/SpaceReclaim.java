@@ -18,8 +18,8 @@ import java.util.function.Function;
 final class SpaceReclaim {
     /*
      * Estimates are made anew when the heap's nodes are used up or enough of them for the target have been merged, and else when so many
-     * entries were packed that they could have made up a part of what may be redundant. Slices of maplets are kept from one to the next, so
-     * that a maplet is read once, a few pages of it, when it is new.
+     * entries were packed, or left by merges beside what they replace, that they could have made up a part of what may be redundant. Slices of
+     * maplets are kept from one to the next, so that a maplet is read once, a few pages of it, when it is new.
      *
      * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
      * view made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it, or that
@@ -63,6 +63,7 @@ final class SpaceReclaim {
     private boolean again;
     private long addedThen;
     private long entriesThen;
+    private long changesSeen;
     private double liveBytes;
     private double expectedBytes;
     /** Of these, what is or may be there for the oldest view alone. */
@@ -153,7 +154,18 @@ final class SpaceReclaim {
         return again
                 || targetChanged
                 || isHeldBack() && oldestView >= enough
-                || added > 0 && added >= unseenShare() * entriesThen;
+                || added > 0 && added >= unseenShare() * entriesThen
+                || hasGrown();
+    }
+
+    /** Whether merges have left more than may be packed between two estimates: what some children were given and others still need. */
+    private boolean hasGrown() {
+        long changes = trunk.changes();
+        if (changes == changesSeen) {
+            return false;
+        }
+        changesSeen = changes;
+        return TreeSummary.of(trunk).entries() > (1 + unseenShare()) * entriesThen;
     }
 
     private double unseenShare() {
