@@ -22,7 +22,7 @@ final class WriteThrottle {
     private static final long PAYMENT_BYTES_LEAST = 16 << 10;
     private static final long PAYMENT_BYTES_MIN = 256;
 
-    /** What a payment takes where bytes are dear or many writers pay. */
+    /** What a payment takes where bytes are dear or many writers pay, unless a single write is larger than what it is for. */
     private static final long PAYMENT_NANOS = 2_100_000;
 
     /** What a byte costs, whoever writes it, when merges owe all that they may. */
@@ -79,8 +79,8 @@ final class WriteThrottle {
         long payment = paymentBytes;
         boolean due = unpaid >= payment;
         unpaidBytes[lane * STRIDE] = due ? 0 : unpaid;
-        if (due && unpaid - payment >= payment) {
-            beyondBytes.addAndGet(unpaid - payment);
+        if (due && bytes > payment) {
+            beyondBytes.addAndGet(bytes - payment);
         }
         return due;
     }

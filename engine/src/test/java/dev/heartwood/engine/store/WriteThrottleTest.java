@@ -205,6 +205,22 @@ class WriteThrottleTest {
         assertTrue(punctual.now - before < 1_000_000, "what was free is not paid for later");
     }
 
+    /** What small entries came to while a payment was for more is no large write when it is for less. */
+    @Test
+    void whatSmallWritesCameToIsNotPaidForAtOnce() {
+        LateClock punctual = new LateClock();
+        punctual.overslept = 0;
+        WriteThrottle shared = new WriteThrottle(punctual, 2, 64 << 20);
+        for (int i = 0; i < 400; i++) {
+            assertFalse(shared.wrote(0, ENTRY_BYTES));
+        }
+        shared.pay(0, 0.95);
+        long before = punctual.now;
+        assertTrue(shared.wrote(0, ENTRY_BYTES));
+        shared.pay(0, 0.95);
+        assertTrue(punctual.now - before < 3_000_000, punctual.now - before + " ns");
+    }
+
     @Test
     void whatBecomesCheapAgainIsPaidForInLargeParts() {
         throttle.pay(0, 1);
