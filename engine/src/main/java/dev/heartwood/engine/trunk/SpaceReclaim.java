@@ -38,6 +38,9 @@ final class SpaceReclaim {
     /** Of what may be redundant, or of all when that is less, the part that may be packed between two estimates. */
     private static final double UNSEEN_SHARE = 0.125;
 
+    /** After one change for so many nodes of a tree it is looked at whether that has grown. */
+    private static final int NODES_PER_LOOK = 8;
+
     /** Of what may be redundant in a node, the part up to which it is left alone. */
     private static final double NODE_SHARE_MIN = 0.5;
 
@@ -63,7 +66,7 @@ final class SpaceReclaim {
     private boolean again;
     private long addedThen;
     private long entriesThen;
-    private long changesSeen;
+    private long changesDue;
     private double liveBytes;
     private double expectedBytes;
     /** Of these, what is or may be there for the oldest view alone. */
@@ -161,11 +164,13 @@ final class SpaceReclaim {
     /** Whether merges have left more than may be packed between two estimates: what some children were given and others still need. */
     private boolean hasGrown() {
         long changes = trunk.changes();
-        if (changes == changesSeen) {
+        if (changes < changesDue) {
             return false;
         }
-        changesSeen = changes;
-        return TreeSummary.of(trunk).entries() > (1 + unseenShare()) * entriesThen;
+        TreeSummary tree = TreeSummary.of(trunk);
+        // Each changes a node or a few: of many nodes that is hardly anything, and to look takes as long as there are many.
+        changesDue = changes + 1 + tree.nodes() / NODES_PER_LOOK;
+        return tree.entries() > (1 + unseenShare()) * entriesThen;
     }
 
     private double unseenShare() {

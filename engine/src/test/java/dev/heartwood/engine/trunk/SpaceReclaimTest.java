@@ -151,6 +151,30 @@ class SpaceReclaimTest {
         }
     }
 
+    /** Nothing was added, but leaves were given what a node above still holds for others. */
+    @Test
+    void whatMergesLeaveIsSeen() {
+        try (TrunkFixture tree = RedundancyEstimateTest.tree(TrunkPolicies.SIZE_TIERED, 20_000, 20_000, i -> 0)) {
+            Subject subject = new Subject(tree, Choice.WORST);
+            subject.space.target(2);
+            assertNull(subject.plan());
+            double before = subject.space.spaceAmplification();
+            long entries = TreeSummary.of(tree.trunk).entries();
+            List<Node> leaves = RedundancyEstimateTest.estimate(tree, 1).nodes();
+            leaves.removeIf(node -> node.height() > 0);
+            for (Node leaf : leaves.subList(1, leaves.size())) {
+                CompactionPlan plan = tree.trunk.planWhole(leaf, true);
+                Compactor.Result result = tree.run(plan);
+                tree.trunk.install(plan, result.bundle(), result.mergedPosition());
+            }
+            long more = TreeSummary.of(tree.trunk).entries() - entries;
+            assertTrue(more > 0.125 * entries, more + " entries more than " + entries);
+            assertNull(subject.plan());
+            assertTrue(subject.space.spaceAmplification() > before, before + RERUN);
+            tree.releaseAll();
+        }
+    }
+
     /** Nothing is overwritten, only parts of runs have moved on: less than the target allows. */
     @Test
     void aTreeWithinItsTargetIsLeftAlone() {
