@@ -66,6 +66,8 @@ final class Bench {
         } finally {
             if (remove(hook)) {
                 endInHaste();
+            } else {
+                isEnding = true; // also where the hook has not begun: it reports what this would
             }
         }
         requireNotEnding();
