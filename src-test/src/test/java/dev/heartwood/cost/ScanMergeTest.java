@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 
 /** Scans have the runs they pass merged, also while a snapshot is open; without scans they stay as they are. */
 class ScanMergeTest {
+    /** So many leave nodes with more than two runs each: what is merged as they are loaded is in few of them. */
     private static final int RECORDS = 160_000;
     private static final int SCANS = 20_000;
     private static final int LOOKS = 40;

@@ -38,6 +38,8 @@ class PlantedErrorTest {
     @ParameterizedTest
     @CsvSource({
         "store.WritePath, <init>",
+        "store.MemtableRotation, <init>",
+        "store.MemtablePacking, <init>",
         "store.StoreLifecycle, <init>",
         "store.Scrubber, start",
         "store.Tuner, start",

@@ -18,7 +18,7 @@ final class FrameSupply {
      */
     private static final int BATCHES_MIN = 64;
 
-    /** There is room for as many batches as would have all frames in limbo with so many each: as many as a hand of the clock has. */
+    /** There is room for at least half as many batches as would have all frames in limbo with so many each: as many as a hand of the clock has. */
     private static final int BATCH_FRAMES = Clock.HAND_FRAMES;
 
     /** While readers hold the limbo back, so many fresh frames are taken before it is looked at again. */

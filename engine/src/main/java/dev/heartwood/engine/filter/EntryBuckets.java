@@ -8,7 +8,7 @@ import java.util.Arrays;
 
 /**
  * The entries of a maplet being built: thrown into buckets by the first bits of their fingerprints, then sorted bucket by bucket.
- * Takes 8 bytes of native memory an entry, and while it sorts two buckets' worth, of different entries. For one thread.
+ * Takes 8 bytes of native memory an entry, and while it sorts, two buckets' worth of different entries as a rule. For one thread.
  */
 final class EntryBuckets implements AutoCloseable {
     /*

@@ -219,7 +219,10 @@ final class MemtableRotation {
         }
     }
 
-    /** Under the lock, which others have meanwhile. Runs a task of the background instead, where nobody else does. */
+    /**
+     * Under the lock, which others have meanwhile. Runs a task of the background instead, where nobody else does: one thread does
+     * everything then, for which the order of locks does not matter.
+     */
     private void awaitChange() {
         if (workers.runOneHere()) {
             return;

@@ -75,7 +75,7 @@ final class TieredPolicy extends MergingPolicy {
     /**
      * Whether what a flush has brought to a leaf is merged with all that is older: many runs that together are no more. Such are the
      * memtables that were in a leaf when it split: they would have all of it merged some flushes later, when it is larger. Where keys are
-     * overwritten that is as well, since what is superseded goes only then.
+     * overwritten they are left until then: what is superseded goes only with all of them.
      */
     private boolean takesAllAlong(TrunkNode leaf, int runsFrom, int unsettledFrom, Span span) {
         return liveRuns(leaf, runsFrom, unsettledFrom) > tiersMax(leaf) / 2
