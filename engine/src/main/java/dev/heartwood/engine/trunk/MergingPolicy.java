@@ -30,11 +30,20 @@ abstract class MergingPolicy implements CompactionPolicy {
      */
     private static final double SUPERSEDED_SHARE_MAX = 1;
 
+    /**
+     * The same in a leaf that shares most of its runs since it was split: from then on filters that name the keys of several leaves tell
+     * less and less what is superseded in one.
+     */
+    private static final double SUPERSEDED_SHARE_SPLIT = 0.25;
+
     /** The same while somebody waits for space. */
     private static final double SUPERSEDED_SHARE_SETTLED = 0.05;
 
     /** Bytes of all runs that a leaf refers to, for each that lies in it, that are left alone when somebody waits for cheap reads. */
     private static final double REACH_MAX_SETTLED = 1.25;
+
+    /** The same from which on a leaf shares most of its runs. */
+    private static final double REACH_SPLIT = 2;
 
     /** What a node holds for a child beside what the child holds itself, that is left where it is while somebody waits for cheap reads. */
     private static final double HELD_SHARE_SETTLED = 0.05;
@@ -69,7 +78,7 @@ abstract class MergingPolicy implements CompactionPolicy {
         int runFrom = mergeFrom(node, runsFrom, node.runStart(unsettledFrom), span, urge);
         boolean scattered = urge.isQuiet() && bundlesFrom == 0 && ScatteredValues.in(node);
         boolean rewrite = bundlesFrom == 0
-                && (node.isLeaf() && (isMostlySuperseded(node, live, urge) || reachesFar(node, span, urge))
+                && (node.isLeaf() && (isMostlySuperseded(node, span, live, urge) || reachesFar(node, span, urge))
                         || urge.isQuiet() && isPaidFor(node, span, live, scattered)
                         || scattered && urge == Urge.SETTLING
                         || urge.reclaims() && node.isLeaf() && frees(node, span, live, urge, usage));
@@ -160,16 +169,23 @@ abstract class MergingPolicy implements CompactionPolicy {
      * Whether runs of a leaf hold the same keys too often; versions that one run has are all still seen by somebody. Filters that know
      * groups do not tell.
      */
-    private boolean isMostlySuperseded(TrunkNode leaf, int live, Urge urge) {
-        double most = urge == Urge.SETTLING ? SUPERSEDED_SHARE_SETTLED : SUPERSEDED_SHARE_MAX;
-        return live > 1 && shape.spread() != KeySpread.GROUPED && NodeMeasure.supersededShare(leaf) > most;
+    private boolean isMostlySuperseded(TrunkNode leaf, Span span, int live, Urge urge) {
+        if (live < 2 || shape.spread() == KeySpread.GROUPED) {
+            return false;
+        }
+        double share = NodeMeasure.supersededShare(leaf);
+        return share > (urge == Urge.SETTLING ? SUPERSEDED_SHARE_SETTLED : SUPERSEDED_SHARE_MAX)
+                || share > SUPERSEDED_SHARE_SPLIT && reach(leaf, span) > REACH_SPLIT;
     }
 
     /** Whether most of what a leaf's filters name lies in other leaves, with which it shares the runs since they were one. */
     private boolean reachesFar(TrunkNode leaf, Span span, Urge urge) {
-        if (shape.reachMax() == Long.MAX_VALUE) {
-            return false;
-        }
+        return shape.reachMax() < Long.MAX_VALUE
+                && reach(leaf, span) > (urge == Urge.SETTLING ? REACH_MAX_SETTLED : shape.reachMax());
+    }
+
+    /** Bytes of all runs of a leaf, but of those that a flush has brought, for each that lies in it. */
+    private static double reach(TrunkNode leaf, Span span) {
         long within = 0;
         long all = 0;
         for (Bundle bundle : leaf.bundles()) {
@@ -181,7 +197,7 @@ abstract class MergingPolicy implements CompactionPolicy {
                 }
             }
         }
-        return urge == Urge.SETTLING ? all > REACH_MAX_SETTLED * within : all > (double) shape.reachMax() * within;
+        return (double) all / Math.max(1, within);
     }
 
     /** Whether a full merge of a leaf would remove enough: tombstones, or space nobody reads. */

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Keys;
@@ -11,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** With what a leaf merges that which a flush has brought. */
+/** When a leaf is merged, and with what that which a flush has brought. */
 class TieredPolicyTest {
     private static final int RUNS_MAX = 8;
     private static final int MANY = RUNS_MAX / 2 + 1;
@@ -48,7 +49,21 @@ class TieredPolicyTest {
     }
 
     private CompactionPlan plan() {
-        return policy.plan(leaf(bundles), 0, Span.ALL, Urge.NEEDED, null);
+        return planOf(Span.ALL);
+    }
+
+    private CompactionPlan planOf(Span keys) {
+        return policy.plan(leaf(bundles), 0, keys, Urge.NEEDED, null);
+    }
+
+    /** Has all runs named by one filter, which tells how many of their keys are the same. */
+    private Bundle join() {
+        int runs = bundles.size();
+        Bundle joined = tree.run(new CompactionPlan(0, Span.ALL, leaf(bundles), 0, runs, runs - 1, runs - 1))
+                .bundle();
+        bundles.clear();
+        bundles.add(joined);
+        return joined;
     }
 
     /** All of it was merged some flushes later, for the sake of memtables that had been in it when it split. */
@@ -89,13 +104,31 @@ class TieredPolicyTest {
         for (int run = 0; run < MANY; run++) {
             add(1, 20, true, 1);
         }
-        Bundle joined = tree.run(new CompactionPlan(0, Span.ALL, leaf(bundles), 0, MANY, MANY - 1, MANY - 1))
-                .bundle();
-        bundles.clear();
-        bundles.add(joined);
+        Bundle joined = join();
         add(1, 200, true, 200);
         flush(200);
         assertEquals(MANY + 1, plan().runFrom());
+        joined.release();
+    }
+
+    /** Keys of other leaves, named by the same filters, had what was superseded in a leaf seem less and less. */
+    @Test
+    void aLeafThatSharesRunsIsMergedWhenLessIsSuperseded() {
+        add(1, 20, true, 1);
+        add(1, 20, true, 1);
+        Bundle joined = join();
+        assertNull(plan());
+        Span quarter = new Span(null, History.bytes("00005000"));
+        assertEquals(0, planOf(quarter).runFrom());
+        assertEquals(2, planOf(quarter).runTo());
+        joined.release();
+    }
+
+    @Test
+    void aLeafThatSharesRunsOfDifferentKeysIsLeft() {
+        add(2, 20, true, 1);
+        Bundle joined = join();
+        assertNull(planOf(new Span(null, History.bytes("00005000"))));
         joined.release();
     }
 }
