@@ -88,17 +88,6 @@ record CompactionPlan(
 
     /** Bytes that the merge will read. */
     long inputBytes() {
-        long bytes = 0;
-        int position = 0;
-        for (int b = 0; b < node.bundleCount(); b++) {
-            Span both = span.intersect(node.bundle(b).span());
-            for (Run run : node.bundle(b).runs()) {
-                if (run != null && position >= runFrom && position < runTo) {
-                    bytes += run.sample().bytesWithin(both);
-                }
-                position++;
-            }
-        }
-        return bytes;
+        return NodeMeasure.bytes(node, runFrom, runTo, span);
     }
 }

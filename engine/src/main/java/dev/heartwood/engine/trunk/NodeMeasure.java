@@ -120,6 +120,22 @@ final class NodeMeasure {
         return sum(node, 0, span, false);
     }
 
+    /** The same of those in a range of positions alone. */
+    static long bytes(TrunkNode node, int runFrom, int runTo, Span span) {
+        long bytes = 0;
+        int position = 0;
+        for (Bundle bundle : node.bundles()) {
+            Span both = span.intersect(bundle.span());
+            for (Run run : bundle.runs()) {
+                if (run != null && position >= runFrom && position < runTo) {
+                    bytes += run.sample().bytesWithin(both);
+                }
+                position++;
+            }
+        }
+        return bytes;
+    }
+
     private static long sum(TrunkNode node, int firstActive, Span span, boolean count) {
         long total = 0;
         int position = 0;

@@ -80,16 +80,8 @@ final class TieredPolicy extends MergingPolicy {
     private boolean takesAllAlong(TrunkNode leaf, int runsFrom, int unsettledFrom, Span span) {
         return liveRuns(leaf, runsFrom, unsettledFrom) > tiersMax(leaf) / 2
                 && NodeMeasure.supersededShare(leaf) < SUPERSEDED_SHARE_LOADED
-                && bytes(leaf, runsFrom, unsettledFrom, span) <= bytes(leaf, unsettledFrom, leaf.runCount(), span);
-    }
-
-    private static long bytes(TrunkNode node, int from, int to, Span span) {
-        long bytes = 0;
-        for (int position = from; position < to; position++) {
-            Run run = runAt(node, position);
-            bytes += run == null ? 0 : run.sample().bytesWithin(span);
-        }
-        return bytes;
+                && NodeMeasure.bytes(leaf, runsFrom, unsettledFrom, span)
+                        <= NodeMeasure.bytes(leaf, unsettledFrom, leaf.runCount(), span);
     }
 
     /** Walks from the youngest run to older ones while they are of like size, and on until few enough remain. */
