@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreStats;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.SteppedEnvironment;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,14 +30,16 @@ class DamagedMergeTest {
             machine.flip(Specimen.DIRECTORY, Specimen.DATA, page * Specimen.PAGE_BYTES + 700, 1);
         }
         int refused;
-        try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+        try (SteppedEnvironment environment =
+                        new SteppedEnvironment(31, OptionMatrix.environment(Specimen.options()), machine);
+                KeyValueStore store = environment.open(Specimen.DIRECTORY, Specimen.options())) {
             assertEquals(0, store.stats().mergesSetAside());
             refused = specimen.read(store).refused();
             SplittableRandom random = new SplittableRandom(31);
-            // So many that nodes are merged before the store settles, which makes filters anew and reads none.
-            for (int round = 0; round < 20 && store.stats().mergesSetAside() == 0; round++) {
-                specimen.write(store, random, 4000);
-                store.settle();
+            // Nodes are merged as they need to be, and not settled, which makes filters anew and reads none.
+            for (int round = 0; round < 400 && store.stats().mergesSetAside() == 0; round++) {
+                specimen.write(store, random, 200);
+                environment.finish();
             }
             assertTrue(store.stats().mergesSetAside() > 0);
             assertTrue(store.stats().damagedPages() > 0);
