@@ -33,7 +33,8 @@ public final class MapletBuilder {
     private final long limit;
     private final List<Fresh> fresh = new ArrayList<>();
     private final List<Existing> existing = new ArrayList<>();
-    private long entriesExpected;
+    /** Entries of the maplet that this one is a piece of; 0 when it is none. */
+    private long wholeEntries;
 
     /**
      * A builder without sources.
@@ -79,11 +80,11 @@ public final class MapletBuilder {
     }
 
     /**
-     * Says that this maplet will be merged into one with so many entries, so that its fingerprints should be long enough for
-     * that. They then take more space than they need now.
+     * Says that this maplet is a piece of one of so many entries, which will be built of it: its fingerprints are then as long as those of
+     * that one can be, and take more space than it would need.
      */
-    public MapletBuilder growthExpected(long entries) {
-        entriesExpected = entries;
+    public MapletBuilder pieceOf(long entries) {
+        wholeEntries = entries;
         return this;
     }
 
@@ -164,11 +165,11 @@ public final class MapletBuilder {
                 source.fingerprints.addTo(buckets, source.value);
             }
             int bitsMax = sourceBits();
-            MapletPlan upper = new MapletPlan(expected, valueBits(), growthBits(), bitsMax);
+            MapletPlan upper = new MapletPlan(expected, valueBits(), pieceBits(), bitsMax);
             // One bit more than the upper bound asks for: more pages than planned may allow it.
             int sortBits = Math.max(Math.min(upper.shape(1).fingerprintBits + 1, bitsMax), buckets.bucketBits());
             long entries = expected - freshMax + buckets.sort(sortBits);
-            MapletPlan even = new MapletPlan(entries, valueBits(), growthBits(), Math.min(sortBits, bitsMax));
+            MapletPlan even = new MapletPlan(entries, valueBits(), pieceBits(), Math.min(sortBits, bitsMax));
             MapletPlan plan = even.crowded(crowding(buckets, even.shape(1).fingerprintBits));
             for (MapletShape guess : plan.guesses()) {
                 Maplet maplet = write(buckets, guess);
@@ -254,8 +255,11 @@ public final class MapletBuilder {
         return bits;
     }
 
-    private int growthBits() {
-        return entriesExpected == 0 ? 0 : MapletPlan.fingerprintBitsNeeded(entriesExpected);
+    /** What the fingerprints of a piece have at least: those of the whole, or one more, which more pages than planned may allow. */
+    private int pieceBits() {
+        return wholeEntries == 0
+                ? 0
+                : new MapletPlan(wholeEntries, 0, 0, FilterLayout.FINGERPRINT_BITS_MAX).shape(1).fingerprintBits + 1;
     }
 
     private int valueBits() {

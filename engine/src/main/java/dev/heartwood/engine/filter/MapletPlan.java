@@ -5,7 +5,7 @@ package dev.heartwood.engine.filter;
  *
  * @param entries how many entries the maplet will have
  * @param valueBits the bits of its largest value
- * @param fingerprintBitsMin what growth later on will need, or 0
+ * @param fingerprintBitsMin what the maplet that it is a piece of will have, or 0
  * @param fingerprintBitsMax what the sources have
  * @param crowding entries that an entry meets at its own fingerprint on average, itself included: how much more uneven pages are than
  *     if each entry had a fingerprint of its own
@@ -59,7 +59,7 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
         return new MapletPlan(entries, valueBits, fingerprintBitsMin, fingerprintBitsMax, entriesMet);
     }
 
-    /** The same with fingerprints of no more than so many bits, whatever will be needed later on. */
+    /** The same with fingerprints of no more than so many bits, whatever it is a piece of. */
     MapletPlan limitedTo(int fingerprintBits) {
         return new MapletPlan(entries, valueBits, 0, fingerprintBits, crowding);
     }

@@ -5,7 +5,6 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.branch.MergeInputs;
 import dev.heartwood.engine.branch.WriteMode;
-import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.filter.Maplet;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +47,7 @@ final class Compactor {
         Run merged = null;
         try {
             if (plan.runFrom() < plan.runTo()) {
-                writer = new RunWriter(storage, trunk.newId(), mode, MergeMemory.fingerprintBytesMax(storage));
+                writer = new RunWriter(storage, trunk.newId(), mode, fingerprints(memory.pieces()));
                 if (plan.gathers()) {
                     writer.gatherLargeValues();
                 }
@@ -56,7 +55,7 @@ final class Compactor {
                 merged = writer.finish(versions);
             }
             Arrangement arrangement = arrange(plan, inputs, merged);
-            FingerprintBuffer fresh = merged == null ? null : writer.fingerprints();
+            RunFingerprints fresh = merged == null ? null : writer.fingerprints();
             MergedMaplet maplet = new MergedMaplet(
                     storage,
                     MergeOutput.filterMode(mode),
@@ -76,6 +75,13 @@ final class Compactor {
                 writer.close();
             }
         }
+    }
+
+    /** Null when there are no pieces, or no space for them beside what merges need. */
+    private RunFingerprints fingerprints(FingerprintPieces pieces) {
+        boolean isHeld = pieces != null
+                && (pieces.isOneBuffer() || storage.extents().hasForMerges(trunk.mergeExtents() + pieces.extents()));
+        return isHeld ? RunFingerprints.ofMerged(storage, pieces, trunk::newId) : null;
     }
 
     private KeptVersions merge(

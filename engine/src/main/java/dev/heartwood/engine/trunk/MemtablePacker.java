@@ -81,7 +81,7 @@ public final class MemtablePacker {
         }
         try {
             Maplet maplet = new MapletBuilder(storage.maplets(), trunk.newId(), dev.heartwood.engine.filter.WriteMode.CACHED)
-                    .add(writer.fingerprints(), 0)
+                    .add(writer.fingerprints().buffer(), 0)
                     .build();
             return new Bundle(trunk.newId(), maplet, new Run[] {run}, Span.ALL, true);
         } catch (RuntimeException | Error e) {

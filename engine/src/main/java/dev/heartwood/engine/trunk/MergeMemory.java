@@ -16,13 +16,13 @@ import java.util.List;
  * @param mergingBytes what merging takes and does not depend on how much is read at once
  * @param mapletBytes what building the maplet takes
  * @param refreshes whether that is with new fingerprints of kept runs
+ * @param pieces how the fingerprints of what is written are held; null when they are not, or nothing is
  */
-record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refreshes) {
+record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refreshes, FingerprintPieces pieces) {
     /** Reads shorter than this cost more in operations than they save in memory. */
     static final int CHUNK_PAGES_MIN = 4;
 
     private static final int CHUNK_PAGES_MAX = PageLayout.EXTENT_PAGES;
-    private static final long FINGERPRINT_BYTES = 5;
     /** The two buffers of a cursor that reads a kept run, and a key. */
     private static final long REFRESHING_BYTES = 2L * PageLayout.EXTENT_BYTES + Branch.KEY_BYTES_MAX;
 
@@ -38,42 +38,44 @@ record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refr
                 entries += run.entriesWithin(plan);
             }
         }
-        // Beyond that they are given up.
-        long fresh = entries * FINGERPRINT_BYTES <= fingerprintBytesMax(storage) ? entries : 0;
+        long all = entries + keptEntries(plan, runs);
+        FingerprintPieces pieces = inputs == 0 ? null : FingerprintPieces.of(entries, all, storage.mergeBuffers());
+        long writing = pieces == null ? 0 : pieces.writingBytes(entries);
         long writer = inputs == 0 ? 0 : BranchWriter.memoryBytes(storage.mergeBuffers());
-        long merging = writer + cursors + Math.min(entries * FINGERPRINT_BYTES, fingerprintBytesMax(storage));
-        int maplets = plan.bundles().size();
-        long stale = entries > 0 && fresh == 0 ? 0 : staleEntries(plan, runs, entries);
+        long merging = writer + cursors + writing;
+        long fresh = pieces == null ? 0 : pieces.buffered(entries);
+        int maplets = plan.bundles().size() + (pieces == null ? 0 : pieces.maplets());
+        // Where what is merged keeps its old fingerprints, so does what is not.
+        long stale = inputs > 0 && pieces == null ? 0 : staleEntries(plan, runs, all);
         if (stale > 0) {
             long maplet = mapletBytes(fresh + stale, maplets) + REFRESHING_BYTES;
             if (maplet <= MergeAdmission.mergeBytesMax(storage.mergeBuffers())) {
-                return new MergeMemory(inputs, merging, maplet, true);
+                return new MergeMemory(inputs, merging, maplet, true, pieces);
             }
         }
-        return new MergeMemory(inputs, merging, mapletBytes(fresh, maplets), false);
+        return new MergeMemory(inputs, merging, mapletBytes(fresh, maplets), false, pieces);
     }
 
     private static long mapletBytes(long fingerprints, int maplets) {
-        return fingerprints * FINGERPRINT_BYTES + MapletBuilder.memoryBytes(fingerprints, maplets);
+        return fingerprints * FingerprintPieces.FINGERPRINT_BYTES + MapletBuilder.memoryBytes(fingerprints, maplets);
     }
 
-    /** The entries of kept runs whose fingerprints are too short for a maplet of all, of which {@code merged} are not of kept runs. */
-    private static long staleEntries(CompactionPlan plan, List<MergeInput> runs, long merged) {
-        long all = merged;
+    private static long keptEntries(CompactionPlan plan, List<MergeInput> runs) {
+        long kept = 0;
         for (MergeInput run : runs) {
-            all += run.isMerged(plan) ? 0 : run.bundle().maplet().entries(run.value());
+            kept += run.isMerged(plan) ? 0 : run.bundle().maplet().entries(run.value());
         }
+        return kept;
+    }
+
+    /** The entries of kept runs whose fingerprints are too short for a maplet of {@code all}. */
+    private static long staleEntries(CompactionPlan plan, List<MergeInput> runs, long all) {
         long stale = 0;
         for (MergeInput run : runs) {
             boolean isStale = !run.isMerged(plan) && MapletBuilder.needsRefresh(run.bundle().maplet(), all);
             stale += isStale ? run.entriesWithin(plan) : 0;
         }
         return stale;
-    }
-
-    /** The most that one merge takes for the fingerprints of what it writes, before they are sorted. */
-    static long fingerprintBytesMax(TreeStorage storage) {
-        return storage.mergeBuffers().capacity() / 5;
     }
 
     /** All of it when {@code chunkPages} are read at once. */

@@ -31,14 +31,14 @@ final class MergedMaplet {
     private final CompactionPlan plan;
     private final List<MergeInput> inputs;
     private final int mergedPosition;
-    private final FingerprintBuffer fresh;
+    private final RunFingerprints fresh;
     private final long entriesMax;
 
     /**
      * A maplet to be built.
      *
      * @param mergedPosition the place of the merged run in the new bundle, or -1 when there is none
-     * @param fresh fingerprints of the merged run; null when there is none or there was no memory for them
+     * @param fresh fingerprints of the merged run; null when there is none or they were given up
      * @param entriesMax the most entries of a maplet
      */
     MergedMaplet(
@@ -47,7 +47,7 @@ final class MergedMaplet {
             CompactionPlan plan,
             List<MergeInput> inputs,
             int mergedPosition,
-            FingerprintBuffer fresh,
+            RunFingerprints fresh,
             long entriesMax) {
         this.storage = storage;
         this.mode = mode;
@@ -96,7 +96,7 @@ final class MergedMaplet {
     private MapletBuilder builder(long id, Effort effort, long stale, List<FingerprintBuffer> refreshed) {
         MapletBuilder builder = new MapletBuilder(storage.maplets(), id, mode, entriesMax);
         if (effort != Effort.INHERITED && mergedPosition >= 0) {
-            builder.add(fresh, mergedPosition);
+            fresh.addTo(builder, mergedPosition);
         }
         for (Bundle bundle : plan.bundles()) {
             int[] newValues = new int[Math.max(Long.SIZE, bundle.runs().length)];
@@ -131,7 +131,8 @@ final class MergedMaplet {
 
     /** Fingerprints of what a run holds for the node. */
     private FingerprintBuffer fingerprints(MergeInput input) {
-        FingerprintBuffer again = new FingerprintBuffer(storage.mergeBuffers(), MergeMemory.fingerprintBytesMax(storage));
+        FingerprintBuffer again = new FingerprintBuffer(
+                storage.mergeBuffers(), FingerprintPieces.bufferBytesMax(storage.mergeBuffers()));
         try (BranchCursor entries = BranchCursor.streaming(input.run().branch(), input.activeRanges(plan))) {
             for (entries.seekFirst(); entries.valid(); entries.next()) {
                 again.add(storage.filterHash(entries.keyAddress(), entries.keyLength()));

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.BranchWriter;
@@ -18,30 +19,32 @@ import dev.heartwood.engine.os.KeyHasher;
 final class RunWriter implements EntrySink, AutoCloseable {
     private final TreeStorage storage;
     private final BranchWriter branch;
-    private final FingerprintBuffer fingerprints;
+    /** Null when they are not asked for. */
+    private final RunFingerprints fingerprints;
     /** Null when they are the same as the fingerprints, or not asked for. */
     private final FingerprintBuffer keyHashes;
-    private boolean hasFingerprints = true;
+    private boolean hasFingerprints;
     private final KeySample.Builder sample = new KeySample.Builder();
     private long bytes;
     private boolean finished;
 
-    /** @param fingerprintBytesMax when the fingerprints would take more, or memory runs out, they are given up */
-    RunWriter(TreeStorage storage, long id, WriteMode mode, long fingerprintBytesMax) {
-        this(storage, id, mode, fingerprintBytesMax, null);
+    /** @param fingerprints to be filled, and closed; null for none. They are given up when there is no memory or no space for them */
+    RunWriter(TreeStorage storage, long id, WriteMode mode, RunFingerprints fingerprints) {
+        this(storage, id, mode, fingerprints, null);
     }
 
     /** A writer whose {@link #keyHashes} will be asked for. */
     static RunWriter withKeyHashes(TreeStorage storage, long id, WriteMode mode) {
         FingerprintBuffer keyHashes = storage.hasGroups() ? new FingerprintBuffer(storage.mergeBuffers()) : null;
-        return new RunWriter(storage, id, mode, Long.MAX_VALUE, keyHashes);
+        return new RunWriter(storage, id, mode, RunFingerprints.ofPacked(storage), keyHashes);
     }
 
     private RunWriter(
-            TreeStorage storage, long id, WriteMode mode, long fingerprintBytesMax, FingerprintBuffer keyHashes) {
+            TreeStorage storage, long id, WriteMode mode, RunFingerprints fingerprints, FingerprintBuffer keyHashes) {
         this.storage = storage;
         this.keyHashes = keyHashes;
-        this.fingerprints = new FingerprintBuffer(storage.mergeBuffers(), fingerprintBytesMax);
+        this.fingerprints = fingerprints;
+        this.hasFingerprints = fingerprints != null;
         this.branch = new BranchWriter(storage.branches(), id, mode);
     }
 
@@ -92,14 +95,16 @@ final class RunWriter implements EntrySink, AutoCloseable {
             if (keyHashes != null) {
                 keyHashes.add(KeyHasher.hash(key, keyLength));
             }
-        } catch (InsufficientMemoryException e) {
+        } catch (InsufficientMemoryException | NoSpaceException e) {
             hasFingerprints = false;
             closeFingerprints();
         }
     }
 
     private void closeFingerprints() {
-        fingerprints.close();
+        if (fingerprints != null) {
+            fingerprints.close();
+        }
         if (keyHashes != null) {
             keyHashes.close();
         }
@@ -110,14 +115,14 @@ final class RunWriter implements EntrySink, AutoCloseable {
         return bytes;
     }
 
-    /** The fingerprints of everything written, valid until {@link #close}; null when there was no memory for them. */
-    FingerprintBuffer fingerprints() {
+    /** The fingerprints of everything written, valid until {@link #close}; null when they were given up or not asked for. */
+    RunFingerprints fingerprints() {
         return hasFingerprints ? fingerprints : null;
     }
 
-    /** The hashes of the keys of everything written, as {@link #fingerprints}. */
+    /** The hashes of the keys of everything that was packed, which has fingerprints, valid until {@link #close}. */
     FingerprintBuffer keyHashes() {
-        return hasFingerprints && keyHashes != null ? keyHashes : fingerprints();
+        return keyHashes != null ? keyHashes : fingerprints.buffer();
     }
 
     /** The run, with one reference that is the caller's; null when nothing was written. */

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.page.PageLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -166,14 +168,23 @@ class MapletTest {
     }
 
     @Test
-    void growthExpectedSparesTheRefresh() {
-        try (FingerprintBuffer few = fixture.fingerprintsOf(0, 70_000);
-                FingerprintBuffer many = fixture.fingerprintsOf(0, 500_000)) {
-            Maplet small = fixture.builder().add(few, 5).growthExpected(2_000_000).build();
-            MapletBuilder builder = fixture.builder().add(small, new int[] {0, 0, 0, 0, 0, 1}).add(many, 0);
-            assertEquals(0, builder.needsRefresh());
-            assertTrue(small.bytes() * 8 < 70_000 * 24, small.toString());
+    void aMapletOfPiecesIsAsOneMadeAtOnce() {
+        int pieces = 9;
+        int entries = 70_000;
+        MapletBuilder joined = fixture.builder();
+        MapletBuilder atOnce = fixture.builder();
+        List<FingerprintBuffer> buffers = new ArrayList<>();
+        for (int i = 0; i < pieces; i++) {
+            FingerprintBuffer buffer = fixture.fingerprintsOf((long) i * entries, (i + 1L) * entries);
+            buffers.add(buffer);
+            atOnce.add(buffer, 5);
+            Maplet piece = fixture.builder().add(buffer, 0).pieceOf((long) pieces * entries).build();
+            assertTrue(piece.bytes() < 3L * entries, piece.toString());
+            joined.add(piece, new int[] {5});
         }
+        assertEquals(0, joined.needsRefresh());
+        assertEquals(fixture.contents(atOnce.build()), fixture.contents(joined.build()));
+        buffers.forEach(FingerprintBuffer::close);
     }
 
     @Test

@@ -14,9 +14,9 @@ import org.junit.jupiter.api.Test;
 
 class MergeAdmissionTest {
     private static final long MIB = 1 << 20;
-    private static final MergeMemory LARGE = new MergeMemory(1, 4 * MIB, 0, false);
-    private static final MergeMemory SMALL = new MergeMemory(1, MIB / 4, 0, false);
-    private static final MergeMemory HUGE = new MergeMemory(1, 5 * MIB, 0, false);
+    private static final MergeMemory LARGE = new MergeMemory(1, 4 * MIB, 0, false, null);
+    private static final MergeMemory SMALL = new MergeMemory(1, MIB / 4, 0, false, null);
+    private static final MergeMemory HUGE = new MergeMemory(1, 5 * MIB, 0, false, null);
 
     private final MemoryPool pool = MemoryPool.open(8 * MIB);
     private final MergeAdmission admission = new MergeAdmission(pool);
@@ -64,7 +64,7 @@ class MergeAdmissionTest {
 
     @Test
     void oneMergeIsAlwaysAdmitted() {
-        MergeMemory huge = new MergeMemory(40, 9 * MIB, 0, false);
+        MergeMemory huge = new MergeMemory(40, 9 * MIB, 0, false, null);
         assertTrue(admission.admitPacking(false, tell("never")));
         assertEquals(MergeMemory.CHUNK_PAGES_MIN, admission.admitMerge(huge, tell("never")));
     }

@@ -80,7 +80,7 @@ class MergeMemoryTest {
         long saved = 13L * SMALL_RUNS * SMALL_RUN_KEYS;
         check(plan, whole, MergeMemory.CHUNK_PAGES_MIN);
         long refreshing = peak;
-        check(plan, new MergeMemory(2, 0, whole.mapletBytes() - saved, false), MergeMemory.CHUNK_PAGES_MIN);
+        check(plan, new MergeMemory(2, 0, whole.mapletBytes() - saved, false, whole.pieces()), MergeMemory.CHUNK_PAGES_MIN);
         assertTrue(peak < refreshing - saved / 2, () -> peak + " bytes taken, with new fingerprints " + refreshing);
     }
 

@@ -44,6 +44,9 @@ final class TrunkFixture implements AutoCloseable {
     /** Live snapshots. */
     final TreeSet<Long> snapshots = new TreeSet<>();
 
+    /** For merges and packing. */
+    final MemoryPool mergePool;
+
     private final CachedFile file;
     private final MergeOperator operator;
     private final MemtablePacker packer;
@@ -56,6 +59,11 @@ final class TrunkFixture implements AutoCloseable {
         this(new ArrayDevice(), null, shape, policies, operator);
     }
 
+    /** An empty trunk with so much memory for merges and packing, apart from what else there is. */
+    TrunkFixture(TreeShape shape, TrunkPolicies policies, long mergeBytes) {
+        this(new ArrayDevice(), null, shape, policies, null, mergeBytes);
+    }
+
     /** The trunk that {@code found} names on {@code device}; null for an empty one. */
     TrunkFixture(
             ArrayDevice device,
@@ -63,12 +71,23 @@ final class TrunkFixture implements AutoCloseable {
             TreeShape shape,
             TrunkPolicies policies,
             MergeOperator operator) {
+        this(device, found, shape, policies, operator, 0);
+    }
+
+    private TrunkFixture(
+            ArrayDevice device,
+            TrunkImages.Found found,
+            TreeShape shape,
+            TrunkPolicies policies,
+            MergeOperator operator,
+            long mergeBytes) {
+        this.mergePool = mergeBytes == 0 ? pool : MemoryPool.open(mergeBytes);
         this.device = device;
         this.shape = shape;
         this.operator = operator;
         file = cache.attach(device, STORE_ID);
         extents = new ExtentAllocator(device, 8L << 30, FIRST_EXTENT);
-        storage = new TreeStorage(file, extents, pool, pool, epochs, TreeStorage.FreedExtents.KEPT);
+        storage = new TreeStorage(file, extents, pool, mergePool, epochs, TreeStorage.FreedExtents.KEPT);
         images = new TrunkImages(storage);
         trunk = found == null
                 ? images.create(new TrunkImages.Found(null, 0, 0, 1), shape, policies, epochs)
@@ -270,6 +289,10 @@ final class TrunkFixture implements AutoCloseable {
         cache.close();
         cachePool.close();
         long left = pool.allocated();
+        if (mergePool != pool) {
+            left += mergePool.allocated();
+            mergePool.close();
+        }
         pool.close();
         if (left != 0) {
             throw new AssertionError(left + " bytes of memory left behind");

@@ -1,0 +1,80 @@
+package dev.heartwood.engine.trunk;
+
+import dev.heartwood.engine.filter.MapletBuilder;
+import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.page.PageLayout;
+
+/**
+ * How the fingerprints of a merged run are held until its maplet is built: all in one buffer, or, where that would take too much of the memory
+ * for merges, a piece at a time, each of which becomes a maplet of its own until then. Immutable.
+ *
+ * @param count how many pieces there are at most; 1 for the buffer alone
+ * @param pieceEntries the most entries of a piece
+ * @param mapletEntries entries, about, of the maplet that all of them are for
+ */
+record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
+    static final long FINGERPRINT_BYTES = 5;
+
+    /** A buffer of them all takes no more than this part of the memory for merges. */
+    private static final int BUFFER_SHARE = 5;
+
+    /** A piece takes so much less, as it is sorted while the run is being written. */
+    private static final int PIECES_OF_BUFFER = 4;
+
+    /** Each is read with a buffer of its own when the maplet is built. */
+    private static final int COUNT_MAX = 64;
+
+    /** How many entries there are is told by samples: for one part of so many more there is room. */
+    private static final int ESTIMATE_SHARE = 16;
+
+    /** Of a piece's maplet, whose fingerprints are as long as those of the whole. */
+    private static final long ENTRY_BYTES = 3;
+
+    /**
+     * For a run of about {@code entries}, merged with that memory.
+     *
+     * @param mapletEntries entries, about, of the run and of those that are kept beside it
+     * @return null when they would be too many pieces
+     */
+    static FingerprintPieces of(long entries, long mapletEntries, MemoryPool pool) {
+        long bufferEntries = bufferBytesMax(pool) / FINGERPRINT_BYTES;
+        long most = entries + entries / ESTIMATE_SHARE;
+        if (most <= bufferEntries) {
+            return new FingerprintPieces(1, bufferEntries, mapletEntries);
+        }
+        long pieceEntries = Math.max(1, bufferEntries / PIECES_OF_BUFFER);
+        long count = most / pieceEntries + 1;
+        return count > COUNT_MAX ? null : new FingerprintPieces((int) count, pieceEntries, mapletEntries);
+    }
+
+    /** The most that a buffer takes. */
+    static long bufferBytesMax(MemoryPool pool) {
+        return pool.capacity() / BUFFER_SHARE;
+    }
+
+    boolean isOneBuffer() {
+        return count == 1;
+    }
+
+    /** Of so many entries in all, those in the buffer once the run is written. */
+    long buffered(long entries) {
+        return isOneBuffer() ? entries : pieceEntries;
+    }
+
+    /** Maplets that the run's own is built of. */
+    int maplets() {
+        return isOneBuffer() ? 0 : count;
+    }
+
+    /** The memory that they take while a run of so many entries is written, in bytes. */
+    long writingBytes(long entries) {
+        return isOneBuffer()
+                ? entries * FINGERPRINT_BYTES
+                : pieceEntries * FINGERPRINT_BYTES + MapletBuilder.memoryBytes(pieceEntries, 0);
+    }
+
+    /** Extents that the maplets of pieces take, about. */
+    long extents() {
+        return maplets() * (pieceEntries * ENTRY_BYTES / PageLayout.EXTENT_BYTES + 1);
+    }
+}
