@@ -34,6 +34,21 @@ record CompactionPlan(
         return gathers ? this : new CompactionPlan(height, span, node, bundleFrom, bundleTo, runFrom, runTo, true);
     }
 
+    /** As much of this merge as some of its bundles have part in; only of their maplets when that is not two runs. */
+    CompactionPlan ofBundles(int from, int to) {
+        int end = node.runStart(to);
+        int first = Math.max(runFrom, node.runStart(from));
+        int last = Math.min(runTo, end);
+        boolean merges = first < last && MergingPolicy.liveRuns(node, first, last) > 1;
+        return merges ? ofRuns(from, to, first, last) : ofRuns(from, to, end, end);
+    }
+
+    /** The same of some of its bundles and of some runs of theirs. */
+    CompactionPlan ofRuns(int bundlesFrom, int bundlesTo, int from, int to) {
+        boolean gathersThose = gathers && from < to && isOldest(node, from);
+        return new CompactionPlan(height, span, node, bundlesFrom, bundlesTo, from, to, gathersThose);
+    }
+
     List<Bundle> bundles() {
         return node.bundles().subList(bundleFrom, bundleTo);
     }

@@ -37,7 +37,7 @@ final class FilterLimit {
             while (to < plan.bundleTo() && mayBeOne(node, from, to + 1, plan.span(), shape)) {
                 to++;
             }
-            CompactionPlan part = part(plan, from, to);
+            CompactionPlan part = plan.ofBundles(from, to);
             if (changesAnything(part)) {
                 return part;
             }
@@ -47,19 +47,6 @@ final class FilterLimit {
 
     private static boolean mayBeOne(TrunkNode node, int from, int to, Span span, TreeShape shape) {
         return CompactionPlan.hasOneSpan(node, from, to, span) && allows(node, from, to, shape);
-    }
-
-    private static CompactionPlan part(CompactionPlan plan, int bundleFrom, int bundleTo) {
-        TrunkNode node = plan.node();
-        int end = node.runStart(bundleTo);
-        int runTo = Math.min(plan.runTo(), end);
-        int runFrom = Math.max(plan.runFrom(), node.runStart(bundleFrom));
-        boolean merges = runFrom < runTo && MergingPolicy.liveRuns(node, runFrom, runTo) > 1;
-        if (!merges) {
-            return new CompactionPlan(plan.height(), plan.span(), node, bundleFrom, bundleTo, end, end);
-        }
-        boolean gathers = plan.gathers() && CompactionPlan.isOldest(node, runFrom);
-        return new CompactionPlan(plan.height(), plan.span(), node, bundleFrom, bundleTo, runFrom, runTo, gathers);
     }
 
     /** Whether there are fewer runs or bundles after a merge, or fewer that no merge has dealt with: so there is an end to it. */

@@ -2,7 +2,6 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +41,7 @@ public final class Trunk {
     private final NodePolicies policies;
     private final Balancer balancer;
     private final SplitSpace splitSpace;
+    private final InputLimit inputLimit;
     private final MergePace pace = new MergePace();
     private final TrunkEvents events;
     private volatile TrunkVersion version;
@@ -58,15 +58,16 @@ public final class Trunk {
      * A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}, and nodes without a policy of their own have
      * {@code policy}.
      *
-     * @param extents those of the tree, whose leaves split while there are enough
+     * @param storage has the memory for its merges, and the extents: leaves split while there are enough
      */
-    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs, ExtentAllocator extents) {
+    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs, TreeStorage storage) {
         this.shape = shape;
         this.policies = new NodePolicies(shape, policy);
         this.epochs = epochs;
         this.nextId = nextId;
+        this.inputLimit = new InputLimit(storage.mergeBuffers());
         this.events = new TrunkEvents();
-        this.splitSpace = new SplitSpace(shape, extents);
+        this.splitSpace = new SplitSpace(shape, storage.extents());
         this.balancer = new Balancer(shape, policies, events, splitSpace);
         this.version = new TrunkVersion(initial, generation);
         owes(debt(initial, Span.ALL));
@@ -333,12 +334,10 @@ public final class Trunk {
         structure.lock();
         try {
             CompactionPlan best = isSpaceShort ? planForSpace(urge) : planUsual(urge);
-            if (best != null) {
-                claim(best);
-            } else if (urge == Urge.NEEDED) {
+            if (best == null && urge == Urge.NEEDED) {
                 passedOver.retryNeeded();
             }
-            return best;
+            return best == null ? null : claim(best);
         } finally {
             structure.unlock();
         }
@@ -398,8 +397,7 @@ public final class Trunk {
             if (!mayMergeWhole(node, span)) {
                 return null;
             }
-            CompactionPlan plan = new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount());
-            claim(plan);
+            CompactionPlan plan = claim(new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount()));
             if (root != version.root()) {
                 publish(root, version.generation());
             }
@@ -498,9 +496,11 @@ public final class Trunk {
         }
     }
 
-    private void claim(CompactionPlan plan) {
+    private CompactionPlan claim(CompactionPlan wanted) {
+        CompactionPlan plan = inputLimit.within(wanted);
         running.add(plan);
         plan.bundles().forEach(Bundle::retain);
+        return plan;
     }
 
     private CompactionPlan planUsual(Urge urge) {
