@@ -89,7 +89,7 @@ public class FilterBenchmark {
         maplet = newMaplet();
         parts = new Maplet[PARTS];
         for (int part = 0; part < PARTS; part++) {
-            MapletBuilder builder = new MapletBuilder(storage, ++lastId, WriteMode.CACHED).growthExpected(keys);
+            MapletBuilder builder = new MapletBuilder(storage, ++lastId, WriteMode.CACHED).pieceOf(keys);
             for (int branch = part; branch < BRANCHES; branch += PARTS) {
                 builder.add(fingerprints[branch], branch / PARTS);
             }

@@ -84,7 +84,7 @@ class PlantedErrorTest {
     /** What a range had let go of was in use until the store was opened again. */
     @Test
     void beforeARangeIsDiscarded() throws ReflectiveOperationException {
-        strike("trunk.Trunk", "debt", PlantedError.BeforeDiscarding.class);
+        strike("trunk.MergePlanner", "debt", PlantedError.BeforeDiscarding.class);
     }
 
     @Test

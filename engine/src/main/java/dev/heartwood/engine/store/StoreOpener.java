@@ -219,7 +219,9 @@ final class StoreOpener {
         long memtableBytes = environment.memtableBytes(options);
         KeyForm form = KeyForm.of(options.keyOrder());
         TreeShape shapeOfKeys = form.shape(options.fanout(), memtableBytes);
-        TreeShape shape = (options.groupSuffixBytes() == 0 ? shapeOfKeys : shapeOfKeys.withGroups()).within(diskBytesMax);
+        TreeShape shape = (options.groupSuffixBytes() == 0 ? shapeOfKeys : shapeOfKeys.withGroups())
+                .within(diskBytesMax)
+                .withMergesIn(environment.mergeBuffers());
         ExtentAllocator extents = new ExtentAllocator(device, diskBytesMax, 1);
         TreeStorage storage = new TreeStorage(
                 file,

@@ -40,11 +40,21 @@ record CompactionPlan(
         int first = Math.max(runFrom, node.runStart(from));
         int last = Math.min(runTo, end);
         boolean merges = first < last && MergingPolicy.liveRuns(node, first, last) > 1;
-        return merges ? ofRuns(from, to, first, last) : ofRuns(from, to, end, end);
+        return merges ? of(from, to, first, last) : of(from, to, end, end);
     }
 
-    /** The same of some of its bundles and of some runs of theirs. */
-    CompactionPlan ofRuns(int bundlesFrom, int bundlesTo, int from, int to) {
+    /** As much of this merge as some runs of a bundle have part in: so many, beginning with one of them. */
+    CompactionPlan ofRuns(int bundle, int from, int runs) {
+        int to = from;
+        int live = 0;
+        while (live < runs) {
+            live += MergingPolicy.runAt(node, to) == null ? 0 : 1;
+            to++;
+        }
+        return of(bundle, bundle + 1, from, to);
+    }
+
+    private CompactionPlan of(int bundlesFrom, int bundlesTo, int from, int to) {
         boolean gathersThose = gathers && from < to && isOldest(node, from);
         return new CompactionPlan(height, span, node, bundlesFrom, bundlesTo, from, to, gathersThose);
     }
@@ -84,6 +94,11 @@ record CompactionPlan(
             }
         }
         return true;
+    }
+
+    /** Whether no run of its bundles is left that came by a flush and was in no merge since. */
+    boolean dealsWithAll() {
+        return runTo == node.runStart(bundleTo) || bundles().stream().allMatch(Bundle::settled);
     }
 
     /** Whether nothing older than the merged runs exists for any key of the node, so that tombstones have done their work. */

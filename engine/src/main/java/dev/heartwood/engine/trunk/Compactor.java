@@ -77,11 +77,10 @@ final class Compactor {
         }
     }
 
-    /** Null when there are no pieces, or no space for them beside what merges need. */
+    /** In pieces only where there is space for them beside what merges need. */
     private RunFingerprints fingerprints(FingerprintPieces pieces) {
-        boolean isHeld = pieces != null
-                && (pieces.isOneBuffer() || storage.extents().hasForMerges(trunk.mergeExtents() + pieces.extents()));
-        return isHeld ? RunFingerprints.ofMerged(storage, pieces, trunk::newId) : null;
+        boolean areHeld = pieces.isOneBuffer() || storage.extents().hasForMerges(trunk.mergeExtents() + pieces.extents());
+        return RunFingerprints.ofMerged(storage, areHeld ? pieces : pieces.inOneBuffer(), trunk::newId);
     }
 
     private KeptVersions merge(
@@ -140,6 +139,7 @@ final class Compactor {
         Maplet maplet = mergedMaplet.build(trunk.newId(), mayRefresh);
         arrangement.kept().forEach(input -> input.run().branch().retain());
         Run[] runs = arrangement.runs().toArray(Run[]::new);
-        return new Result(new Bundle(trunk.newId(), maplet, runs, plan.outputSpan(), true), arrangement.mergedPosition());
+        Bundle bundle = new Bundle(trunk.newId(), maplet, runs, plan.outputSpan(), plan.dealsWithAll());
+        return new Result(bundle, arrangement.mergedPosition());
     }
 }

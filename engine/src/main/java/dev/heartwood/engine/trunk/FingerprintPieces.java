@@ -9,7 +9,7 @@ import dev.heartwood.engine.page.PageLayout;
  * for merges, a piece at a time, each of which becomes a maplet of its own until then. Immutable.
  *
  * @param count how many pieces there are at most; 1 for the buffer alone
- * @param pieceEntries the most entries of a piece
+ * @param pieceEntries the most entries of a piece, or of the buffer
  * @param mapletEntries entries, about, of the maplet that all of them are for
  */
 record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
@@ -18,11 +18,13 @@ record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
     /** A buffer of them all takes no more than this part of the memory for merges. */
     private static final int BUFFER_SHARE = 5;
 
-    /** A piece takes so much less, as it is sorted while the run is being written. */
-    private static final int PIECES_OF_BUFFER = 4;
+    /** A piece takes so much less, as it is sorted while the run is being written: one of a few, and one of as many as there may be. */
+    private static final double PIECE_SHARE = 0.25;
 
-    /** Each is read with a buffer of its own when the maplet is built. */
-    private static final int COUNT_MAX = 64;
+    private static final double PIECE_SHARE_MAX = 0.4;
+
+    /** Each is read with a buffer of its own when the maplet is built; with more the memory for that would double. */
+    private static final int COUNT_MAX = 24;
 
     /** How many entries there are is told by samples: for one part of so many more there is room. */
     private static final int ESTIMATE_SHARE = 16;
@@ -31,20 +33,24 @@ record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
     private static final long ENTRY_BYTES = 3;
 
     /**
-     * For a run of about {@code entries}, merged with that memory.
+     * For a run of about {@code entries}, merged with that memory. Of too many for pieces it is one buffer, which may come to be full: there may
+     * be fewer than it seems.
      *
      * @param mapletEntries entries, about, of the run and of those that are kept beside it
-     * @return null when they would be too many pieces
      */
     static FingerprintPieces of(long entries, long mapletEntries, MemoryPool pool) {
         long bufferEntries = bufferBytesMax(pool) / FINGERPRINT_BYTES;
         long most = entries + entries / ESTIMATE_SHARE;
-        if (most <= bufferEntries) {
+        long pieceEntries = Math.max((long) (bufferEntries * PIECE_SHARE), most / (COUNT_MAX - 1));
+        if (most <= bufferEntries || pieceEntries > bufferEntries * PIECE_SHARE_MAX) {
             return new FingerprintPieces(1, bufferEntries, mapletEntries);
         }
-        long pieceEntries = Math.max(1, bufferEntries / PIECES_OF_BUFFER);
-        long count = most / pieceEntries + 1;
-        return count > COUNT_MAX ? null : new FingerprintPieces((int) count, pieceEntries, mapletEntries);
+        return new FingerprintPieces((int) (most / pieceEntries) + 1, pieceEntries, mapletEntries);
+    }
+
+    /** The same in one buffer. */
+    FingerprintPieces inOneBuffer() {
+        return new FingerprintPieces(1, pieceEntries, mapletEntries);
     }
 
     /** The most that a buffer takes. */
@@ -58,7 +64,7 @@ record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
 
     /** Of so many entries in all, those in the buffer once the run is written. */
     long buffered(long entries) {
-        return isOneBuffer() ? entries : pieceEntries;
+        return Math.min(entries, pieceEntries);
     }
 
     /** Maplets that the run's own is built of. */
@@ -68,9 +74,8 @@ record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
 
     /** The memory that they take while a run of so many entries is written, in bytes. */
     long writingBytes(long entries) {
-        return isOneBuffer()
-                ? entries * FINGERPRINT_BYTES
-                : pieceEntries * FINGERPRINT_BYTES + MapletBuilder.memoryBytes(pieceEntries, 0);
+        long bufferBytes = buffered(entries) * FINGERPRINT_BYTES;
+        return isOneBuffer() ? bufferBytes : bufferBytes + MapletBuilder.memoryBytes(pieceEntries, 0);
     }
 
     /** Extents that the maplets of pieces take, about. */

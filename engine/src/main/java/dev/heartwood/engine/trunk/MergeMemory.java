@@ -16,7 +16,7 @@ import java.util.List;
  * @param mergingBytes what merging takes and does not depend on how much is read at once
  * @param mapletBytes what building the maplet takes
  * @param refreshes whether that is with new fingerprints of kept runs
- * @param pieces how the fingerprints of what is written are held; null when they are not, or nothing is
+ * @param pieces how the fingerprints of what is written are held; null when nothing is
  */
 record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refreshes, FingerprintPieces pieces) {
     /** Reads shorter than this cost more in operations than they save in memory. */
@@ -45,8 +45,7 @@ record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refr
         long merging = writer + cursors + writing;
         long fresh = pieces == null ? 0 : pieces.buffered(entries);
         int maplets = plan.bundles().size() + (pieces == null ? 0 : pieces.maplets());
-        // Where what is merged keeps its old fingerprints, so does what is not.
-        long stale = inputs > 0 && pieces == null ? 0 : staleEntries(plan, runs, all);
+        long stale = staleEntries(plan, runs, all);
         if (stale > 0) {
             long maplet = mapletBytes(fresh + stale, maplets) + REFRESHING_BYTES;
             if (maplet <= MergeAdmission.mergeBytesMax(storage.mergeBuffers())) {

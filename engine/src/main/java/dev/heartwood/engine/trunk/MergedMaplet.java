@@ -1,6 +1,8 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.branch.BranchCursor;
 import dev.heartwood.engine.filter.FingerprintBuffer;
 import dev.heartwood.engine.filter.Maplet;
@@ -73,6 +75,11 @@ final class MergedMaplet {
                     }
                 } catch (InsufficientMemoryException e) {
                     continue; // the next takes less
+                } catch (CorruptionException | ReadFailedException e) {
+                    if (mergedPosition < 0 || !fresh.isInPieces()) {
+                        throw e;
+                    }
+                    break; // if it is not a piece that is damaged, the input is met again
                 }
             }
         }

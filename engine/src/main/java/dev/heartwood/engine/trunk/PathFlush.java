@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Moves what the nodes above one node hold for it to the node, by reference, whatever their policies say: the node is about to be merged
- * with it. So what is moved counts as settled and is no debt. Pure: makes new floating nodes.
+ * with it, at once or a few runs after the other. So what is moved counts as settled and is no debt. Pure: makes new floating nodes.
  */
 final class PathFlush {
     private PathFlush() {}

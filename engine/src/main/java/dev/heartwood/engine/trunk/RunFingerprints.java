@@ -62,7 +62,7 @@ final class RunFingerprints implements AutoCloseable {
         if (fullCount == full.length) {
             throw new InsufficientMemoryException("more fingerprints than " + pieces);
         }
-        full[fullCount] = new MapletBuilder(storage.maplets(), ids.getAsLong(), WriteMode.MERGED)
+        full[fullCount] = new MapletBuilder(storage.briefMaplets(), ids.getAsLong(), WriteMode.MERGED)
                 .add(buffer, 0)
                 .pieceOf(pieces.mapletEntries())
                 .build();
@@ -73,6 +73,11 @@ final class RunFingerprints implements AutoCloseable {
     /** What is not in maplets; of a run that is packed, all. */
     FingerprintBuffer buffer() {
         return buffer;
+    }
+
+    /** Whether some are in maplets. */
+    boolean isInPieces() {
+        return fullCount > 0;
     }
 
     /** Adds all of them to a maplet, with one value; they have to stay until it is built. */

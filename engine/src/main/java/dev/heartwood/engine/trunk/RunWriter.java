@@ -19,16 +19,15 @@ import dev.heartwood.engine.os.KeyHasher;
 final class RunWriter implements EntrySink, AutoCloseable {
     private final TreeStorage storage;
     private final BranchWriter branch;
-    /** Null when they are not asked for. */
     private final RunFingerprints fingerprints;
     /** Null when they are the same as the fingerprints, or not asked for. */
     private final FingerprintBuffer keyHashes;
-    private boolean hasFingerprints;
+    private boolean hasFingerprints = true;
     private final KeySample.Builder sample = new KeySample.Builder();
     private long bytes;
     private boolean finished;
 
-    /** @param fingerprints to be filled, and closed; null for none. They are given up when there is no memory or no space for them */
+    /** @param fingerprints to be filled, and closed; they are given up when there is no memory or no space for them */
     RunWriter(TreeStorage storage, long id, WriteMode mode, RunFingerprints fingerprints) {
         this(storage, id, mode, fingerprints, null);
     }
@@ -44,7 +43,6 @@ final class RunWriter implements EntrySink, AutoCloseable {
         this.storage = storage;
         this.keyHashes = keyHashes;
         this.fingerprints = fingerprints;
-        this.hasFingerprints = fingerprints != null;
         this.branch = new BranchWriter(storage.branches(), id, mode);
     }
 
@@ -102,9 +100,7 @@ final class RunWriter implements EntrySink, AutoCloseable {
     }
 
     private void closeFingerprints() {
-        if (fingerprints != null) {
-            fingerprints.close();
-        }
+        fingerprints.close();
         if (keyHashes != null) {
             keyHashes.close();
         }
@@ -115,7 +111,7 @@ final class RunWriter implements EntrySink, AutoCloseable {
         return bytes;
     }
 
-    /** The fingerprints of everything written, valid until {@link #close}; null when they were given up or not asked for. */
+    /** The fingerprints of everything written, valid until {@link #close}; null when they were given up. */
     RunFingerprints fingerprints() {
         return hasFingerprints ? fingerprints : null;
     }

@@ -21,7 +21,7 @@ final class SpaceReclaim {
      * entries were packed, or left by merges beside what they replace, that they could have made up a part of what may be redundant. Slices of
      * maplets are kept from one to the next, so that a maplet is read once, a few pages of it, when it is new.
      *
-     * A node that was merged has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
+     * A node that was merged, a few runs after the other where there is little memory, has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
      * view made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it, or that
      * view was closed (KeptVersions).
      *

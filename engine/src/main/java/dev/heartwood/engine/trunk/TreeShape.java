@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.filter.MapletBuilder;
+import dev.heartwood.engine.os.MemoryPool;
 
 /**
  * The limits that give the trunk its shape.
@@ -16,6 +17,7 @@ import dev.heartwood.engine.filter.MapletBuilder;
  * @param leavesAhead the most leaves that the first one becomes ahead of its data, where keys are spread evenly
  * @param leafEntries as many entries a leaf may have beyond {@code leafBytesMax}, up to eight times those bytes
  * @param filterEntriesMax the most entries of a filter
+ * @param mergedRunsMax the most runs that a merge reads
  */
 public record TreeShape(
         int fanoutMax,
@@ -27,7 +29,8 @@ public record TreeShape(
         long reachMax,
         int leavesAhead,
         long leafEntries,
-        long filterEntriesMax) {
+        long filterEntriesMax,
+        int mergedRunsMax) {
     private static final long REACH_MAX_EVEN = 8;
 
     /** A leaf is not parted into smaller ones than this ahead of its data: a page or two of each memtable is read in merges. */
@@ -67,7 +70,8 @@ public record TreeShape(
                 Long.MAX_VALUE,
                 0,
                 0,
-                MapletBuilder.ENTRIES_MAX);
+                MapletBuilder.ENTRIES_MAX,
+                Integer.MAX_VALUE);
     }
 
     /**
@@ -94,20 +98,32 @@ public record TreeShape(
                 REACH_MAX_EVEN,
                 LEAVES_AHEAD_OF_FANOUT * fanout,
                 memtableBytes / MEMTABLE_BYTES_PER_LEAF_ENTRY,
-                MapletBuilder.ENTRIES_MAX);
+                MapletBuilder.ENTRIES_MAX,
+                Integer.MAX_VALUE);
     }
 
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
-        return with(KeySpread.GROUPED, leafBytesMax, leavesAhead, leafEntries, filterEntriesMax);
+        return with(KeySpread.GROUPED, leafBytesMax, leavesAhead, leafEntries, filterEntriesMax, mergedRunsMax);
     }
 
     /** This shape with filters of so many entries at most. */
     TreeShape withFiltersOf(long entriesMax) {
-        return with(spread, leafBytesMax, leavesAhead, leafEntries, entriesMax);
+        return with(spread, leafBytesMax, leavesAhead, leafEntries, entriesMax, mergedRunsMax);
     }
 
-    private TreeShape with(KeySpread keys, long leafBytes, int leaves, long entriesOfLeaf, long entriesOfFilter) {
+    /** This shape where merges have no more memory than a pool's. */
+    public TreeShape withMergesIn(MemoryPool pool) {
+        return withMergesOf(InputLimit.runsMax(pool));
+    }
+
+    /** This shape with merges of so many runs at most. */
+    TreeShape withMergesOf(int runs) {
+        return with(spread, leafBytesMax, leavesAhead, leafEntries, filterEntriesMax, runs);
+    }
+
+    private TreeShape with(
+            KeySpread keys, long leafBytes, int leaves, long entriesOfLeaf, long entriesOfFilter, int runsOfMerge) {
         return new TreeShape(
                 fanoutMax,
                 runsMax,
@@ -118,7 +134,8 @@ public record TreeShape(
                 reachMax,
                 leaves,
                 entriesOfLeaf,
-                entriesOfFilter);
+                entriesOfFilter,
+                runsOfMerge);
     }
 
     /**
@@ -131,7 +148,7 @@ public record TreeShape(
         long most = isLimited && spread == KeySpread.EVEN ? Math.max(leafBytesMax, LEAF_BYTES_LEAST) : leafBytesMax;
         long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
         int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
-        return with(spread, leafBytes, leaves, isLimited ? 0 : leafEntries, filterEntriesMax);
+        return with(spread, leafBytes, leaves, isLimited ? 0 : leafEntries, filterEntriesMax, mergedRunsMax);
     }
 
     /**

@@ -33,6 +33,7 @@ public final class TreeStorage {
     private final int groupSuffixBytes;
     private final BranchStorage branches;
     private final MapletStorage maplets;
+    private final MapletStorage briefMaplets;
     /** Threads that are freeing an extent. */
     private final AtomicInteger freeing = new AtomicInteger();
 
@@ -69,6 +70,7 @@ public final class TreeStorage {
         this.groupSuffixBytes = groupSuffixBytes;
         this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, Releasing::new);
         this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, Releasing::new);
+        this.briefMaplets = new MapletStorage(file, extents, mergeBuffers, storeId, released -> () -> freeAll(released));
     }
 
     public long storeId() {
@@ -118,6 +120,17 @@ public final class TreeStorage {
 
     MapletStorage maplets() {
         return maplets;
+    }
+
+    /** For maplets that nobody knows but who builds them: their extents are free as soon as they are released. */
+    MapletStorage briefMaplets() {
+        return briefMaplets;
+    }
+
+    private void freeAll(int[] released) {
+        for (int extent : released) {
+            free(extent);
+        }
     }
 
     /** Gives extents back for reuse once no operation that is active when it runs can read them any more. */

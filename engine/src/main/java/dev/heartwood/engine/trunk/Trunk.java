@@ -2,11 +2,11 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiPredicate;
 
 /**
  * The trunk: the current tree and the changes to it. Thread-safe.
@@ -19,36 +19,27 @@ public final class Trunk {
     /*
      * Shared field   read                    written                  guarded by
      * version        volatile                volatile                 structure lock
-     * running        -                       -                        structure lock
-     * setAside       -                       -                        structure lock
-     * passedOver     -                       -                        structure lock
-     * isSpaceShort   volatile                volatile                 structure lock
      * changes        volatile                volatile                 structure lock
      * mergeSpace     volatile                volatile                 none: any of a few is as good
-     * imageBytes     volatile                volatile                 structure lock
      * nextId         -                       -                        structure lock
+     * planner        -, some volatile        -                        structure lock
      * policies, pace -                       -                        structure lock
      *
      * Lock order: structure lock, then that of the extents, to ask whether a leaf may split. Old versions are released
      * through the epochs, so a reader that took the version without a reference is safe until its epoch ends.
      */
     private final ReentrantLock structure = new ReentrantLock();
-    private final RunningMerges running = new RunningMerges();
-    private final SetAside setAside = new SetAside();
-    private final PassedOverMerges passedOver = new PassedOverMerges();
     private final Epochs epochs;
     private final TreeShape shape;
     private final NodePolicies policies;
     private final Balancer balancer;
     private final SplitSpace splitSpace;
-    private final InputLimit inputLimit;
+    private final MergePlanner planner;
     private final MergePace pace = new MergePace();
     private final TrunkEvents events;
     private volatile TrunkVersion version;
-    private volatile boolean isSpaceShort;
     private volatile long changes;
     private volatile MeasuredSpace mergeSpace;
-    private volatile long imageBytes;
     private volatile long debtBytes;
     private volatile long sequenceMax;
     private volatile long overdueBytes;
@@ -58,19 +49,19 @@ public final class Trunk {
      * A trunk that begins with {@code initial}; ids of new objects start at {@code nextId}, and nodes without a policy of their own have
      * {@code policy}.
      *
-     * @param storage has the memory for its merges, and the extents: leaves split while there are enough
+     * @param extents those of the tree, whose leaves split while there are enough
      */
-    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs, TreeStorage storage) {
+    Trunk(TrunkNode initial, long generation, long nextId, TreeShape shape, TrunkPolicies policy, Epochs epochs, ExtentAllocator extents) {
         this.shape = shape;
         this.policies = new NodePolicies(shape, policy);
         this.epochs = epochs;
         this.nextId = nextId;
-        this.inputLimit = new InputLimit(storage.mergeBuffers());
+        this.planner = new MergePlanner(shape, policies);
         this.events = new TrunkEvents();
-        this.splitSpace = new SplitSpace(shape, storage.extents());
+        this.splitSpace = new SplitSpace(shape, extents);
         this.balancer = new Balancer(shape, policies, events, splitSpace);
         this.version = new TrunkVersion(initial, generation);
-        owes(debt(initial, Span.ALL));
+        owes(planner.debt(initial, Span.ALL));
     }
 
     /** The current tree; valid within the caller's epoch, or as long as it holds a reference. */
@@ -113,7 +104,7 @@ public final class Trunk {
 
     /** Bytes of keys in the images of nodes, about, when a merge was planned last; 0 while space is not short. */
     long imageBytes() {
-        return imageBytes;
+        return planner.imageBytes();
     }
 
     /** Extents for merges, as of a change of the tree and a decision on splits, or of later ones. */
@@ -333,18 +324,15 @@ public final class Trunk {
     CompactionPlan plan(Urge urge) {
         structure.lock();
         try {
-            CompactionPlan best = isSpaceShort ? planForSpace(urge) : planUsual(urge);
-            if (best == null && urge == Urge.NEEDED) {
-                passedOver.retryNeeded();
-            }
-            return best == null ? null : claim(best);
+            CompactionPlan best = planner.mostWanted(version.root(), urge);
+            return best == null ? null : planner.begin(best);
         } finally {
             structure.unlock();
         }
     }
 
     /**
-     * A merge of everything that a node holds, with references to its input held; null when the node is no more as it was estimated, is
+     * A merge of everything that a node holds, or of the part that there is memory for ({@link InputLimit}), with references to its input held; null when the node is no more as it was estimated, is
      * being merged, or has something that was set aside.
      *
      * @param withAbove whether what the nodes above hold for it is moved to it first
@@ -357,7 +345,7 @@ public final class Trunk {
     CompactionPlan planScanned() {
         structure.lock();
         try {
-            return planLeaf(ScannedPaths.mostPaid(version.root(), shape, this::mayMergeQuietly));
+            return planLeaf(ScannedPaths.mostPaid(version.root(), shape, planner::mayMergeQuietly));
         } finally {
             structure.unlock();
         }
@@ -367,18 +355,10 @@ public final class Trunk {
     CompactionPlan planResting(Span keys) {
         structure.lock();
         try {
-            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, shape, this::mayMergeQuietly));
+            return planLeaf(ScannedPaths.mostScattered(version.root(), keys, shape, planner::mayMergeQuietly));
         } finally {
             structure.unlock();
         }
-    }
-
-    private boolean mayMergeWhole(TrunkNode node, Span span) {
-        return !running.isBusy(node, span) && setAside.after(node, span) == 0 && FilterLimit.allows(node, shape);
-    }
-
-    private boolean mayMergeQuietly(TrunkNode node, Span span) {
-        return mayMergeWhole(node, span) && !passedOver.contains(node, span, Urge.IDLE);
     }
 
     private CompactionPlan planLeaf(ScannedPaths.Leaf leaf) {
@@ -394,10 +374,11 @@ public final class Trunk {
             }
             TrunkNode root = withAbove ? PathFlush.flush(version.root(), Span.ALL, height, span) : version.root();
             TrunkNode node = PathFlush.find(root, height, span);
-            if (!mayMergeWhole(node, span)) {
+            if (!planner.mayMergeWhole(node, span)) {
                 return null;
             }
-            CompactionPlan plan = claim(new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount()));
+            CompactionPlan plan =
+                    planner.begin(new CompactionPlan(height, span, node, 0, node.bundleCount(), 0, node.runCount()));
             if (root != version.root()) {
                 publish(root, version.generation());
             }
@@ -411,7 +392,7 @@ public final class Trunk {
     void passOver(CompactionPlan plan) {
         structure.lock();
         try {
-            passedOver.addNeeded(plan);
+            planner.passedOver().addNeeded(plan);
         } finally {
             structure.unlock();
         }
@@ -421,7 +402,7 @@ public final class Trunk {
     void passOverQuiet(CompactionPlan plan) {
         structure.lock();
         try {
-            passedOver.addQuiet(plan);
+            planner.passedOver().addQuiet(plan);
         } finally {
             structure.unlock();
         }
@@ -431,7 +412,7 @@ public final class Trunk {
     void retryQuiet() {
         structure.lock();
         try {
-            passedOver.retryQuiet();
+            planner.passedOver().retryQuiet();
         } finally {
             structure.unlock();
         }
@@ -441,7 +422,7 @@ public final class Trunk {
     void passOverWithoutSpace(CompactionPlan plan) {
         structure.lock();
         try {
-            passedOver.addWithoutSpace(plan);
+            planner.passedOver().addWithoutSpace(plan);
         } finally {
             structure.unlock();
         }
@@ -451,11 +432,9 @@ public final class Trunk {
     void spaceIsShort(boolean isShort) {
         structure.lock();
         try {
-            isSpaceShort = isShort;
-            imageBytes = isShort ? imageBytes : 0;
+            planner.spaceIsShort(isShort);
             if (!isShort) {
                 splitSpace.hopeAgain();
-                passedOver.retryWithoutSpace();
             }
         } finally {
             structure.unlock();
@@ -476,82 +455,24 @@ public final class Trunk {
     void retryWithoutSpace() {
         structure.lock();
         try {
-            passedOver.retryWithoutSpace();
+            planner.passedOver().retryWithoutSpace();
         } finally {
             structure.unlock();
         }
     }
 
     boolean isSpaceShort() {
-        return isSpaceShort;
+        return planner.isSpaceShort();
     }
 
     /** Whether merges wait for {@link #retryWithoutSpace}. */
     boolean isAnyWithoutSpace() {
         structure.lock();
         try {
-            return passedOver.isAnyWithoutSpace();
+            return planner.passedOver().isAnyWithoutSpace();
         } finally {
             structure.unlock();
         }
-    }
-
-    private CompactionPlan claim(CompactionPlan wanted) {
-        CompactionPlan plan = inputLimit.within(wanted);
-        running.add(plan);
-        plan.bundles().forEach(Bundle::retain);
-        return plan;
-    }
-
-    private CompactionPlan planUsual(Urge urge) {
-        return best(version.root(), Span.ALL, urge, urge.reclaims() ? RunUsage.of(version.root()) : null, null);
-    }
-
-    /** What frees most, then what is wanted anyway, then what has to be done before others free any. */
-    private CompactionPlan planForSpace(Urge urge) {
-        RunUsage usage = RunUsage.withGroups(version.root());
-        imageBytes = usage.imageBytes();
-        BiPredicate<TrunkNode, Span> mayMerge =
-                (node, span) -> mayMergeWhole(node, span) && !passedOver.contains(node, span, urge);
-        CompactionPlan best = usage.mostFreeing(version.root(), mayMerge);
-        best = best == null ? best(version.root(), Span.ALL, urge, usage, null) : best;
-        best = best == null && urge == Urge.SETTLING ? usage.mostShared(version.root(), mayMerge) : best;
-        // Without knowing who shares groups nothing is kept for copies of them.
-        return best == null || best.height() > 0 || !usage.knowsGroups() ? best : best.gathering();
-    }
-
-    private CompactionPlan best(TrunkNode node, Span span, Urge urge, RunUsage usage, CompactionPlan soFar) {
-        CompactionPlan best = soFar;
-        CompactionPlan plan = wanted(node, span, urge, usage);
-        if (plan != null && (best == null || urgency(plan, usage) > urgency(best, usage))
-                && !running.isBusy(node, span) && !passedOver.contains(node, span, urge)) {
-            best = plan;
-        }
-        for (int p = 0; p < node.pivotCount(); p++) {
-            if (node.pivot(p).child() != null) {
-                best = best(node.pivot(p).child(), node.pivotSpan(p, span), urge, usage, best);
-            }
-        }
-        return best;
-    }
-
-    private CompactionPlan wanted(TrunkNode node, Span span, Urge urge, RunUsage usage) {
-        int from = setAside.after(node, span);
-        CompactionPolicy policy = policies.of(node);
-        return urge == Urge.NEEDED && from == 0
-                ? NodeMemo.mergeNeeded(node, policy, span)
-                : policy.plan(node, from, span, urge, usage);
-    }
-
-    /**
-     * Higher nodes first, since every read passes them; then the node with most bundles. Where space is short, the leaf first that frees most: so
-     * that one of those that share a run is followed by the others.
-     */
-    private long urgency(CompactionPlan plan, RunUsage usage) {
-        if (isSpaceShort) {
-            return plan.height() > 0 ? Long.MIN_VALUE : usage.freedBytes(plan.node(), plan.span());
-        }
-        return plan.height() * 1000L + plan.node().bundleCount();
     }
 
     /**
@@ -569,7 +490,7 @@ public final class Trunk {
     private void replace(CompactionPlan plan, Bundle output, int mergedPosition) {
         structure.lock();
         try {
-            running.remove(plan);
+            planner.end(plan);
             TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
             if (root != version.root()) {
                 publishBalanced(root, version.generation());
@@ -593,7 +514,7 @@ public final class Trunk {
     void abandon(CompactionPlan plan) {
         structure.lock();
         try {
-            running.remove(plan);
+            planner.end(plan);
         } finally {
             structure.unlock();
         }
@@ -604,9 +525,9 @@ public final class Trunk {
     void setAside(CompactionPlan plan) {
         structure.lock();
         try {
-            running.remove(plan);
-            setAside.add(plan);
-            owes(debt(version.root(), Span.ALL));
+            planner.end(plan);
+            planner.setAside(plan);
+            owes(planner.debt(version.root(), Span.ALL));
         } finally {
             structure.unlock();
         }
@@ -627,13 +548,13 @@ public final class Trunk {
     }
 
     private void flushed(TrunkNode before, TrunkNode after) {
-        pace.flushed(debt(after, Span.ALL) - debt(before, Span.ALL));
+        pace.flushed(planner.debt(after, Span.ALL) - planner.debt(before, Span.ALL));
     }
 
     private void publish(TrunkNode root, long generation) {
         TrunkVersion old = version;
         // Before: a full Java heap must not keep the old version from being released.
-        long debt = debt(root, Span.ALL);
+        long debt = planner.debt(root, Span.ALL);
         version = new TrunkVersion(root, generation);
         changes = changes + 1;
         owes(debt);
@@ -647,18 +568,6 @@ public final class Trunk {
             pace.restart(0);
         }
         overdueBytes = Math.max(0, debtBytes - pace.notDueBytes());
-    }
-
-    /** What merges owe; not of what was set aside, which no merge will ever deal with. */
-    private long debt(TrunkNode node, Span span) {
-        int from = setAside.after(node, span);
-        long bytes = from == 0 ? NodeMemo.unsettledBytes(node, span) : NodeMeasure.unsettledBytes(node, from, span);
-        for (int p = 0; p < node.pivotCount(); p++) {
-            if (node.pivot(p).child() != null) {
-                bytes += debt(node.pivot(p).child(), node.pivotSpan(p, span));
-            }
-        }
-        return bytes;
     }
 
     /** Releases the current version; only when no operation can come any more. */

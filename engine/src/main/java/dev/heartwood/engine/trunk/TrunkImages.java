@@ -49,7 +49,7 @@ public final class TrunkImages {
     /** A trunk without data; {@code found} has no root. */
     public Trunk create(Found found, TreeShape shape, TrunkPolicies policy, Epochs epochs) {
         TrunkNode empty = TrunkNode.emptyLeaf(Keys.EMPTY);
-        return new Trunk(empty, found.generation, found.nextId, shape, policy, epochs, storage);
+        return new Trunk(empty, found.generation, found.nextId, shape, policy, epochs, storage.extents());
     }
 
     /** Where the last checkpoint left a tree. */
@@ -63,7 +63,7 @@ public final class TrunkImages {
     public Trunk load(Found found, TreeShape shape, TrunkPolicies policy, Epochs epochs) {
         try (Reader reader = new Reader()) {
             TrunkNode root = reader.root(found);
-            return new Trunk(root, found.generation, found.nextId, shape, policy, epochs, storage);
+            return new Trunk(root, found.generation, found.nextId, shape, policy, epochs, storage.extents());
         }
     }
 

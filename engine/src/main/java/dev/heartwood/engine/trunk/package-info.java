@@ -6,7 +6,8 @@
  *
  * <p>The rooms: {@code Trunk} holds the current version and swings it. {@code Balancer} moves references: flushes, splits, merges
  * of nodes. {@code CompactionPolicy} decides, for each node the one that {@code NodePolicies} names: {@code TieredPolicy} or {@code
- * LevelTieredPolicy}, which share {@code MergingPolicy}; {@code NodeMemo} remembers what was decided, and {@code FilterLimit} leaves apart what a filter has no room for. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code
+ * LevelTieredPolicy}, which share {@code MergingPolicy}; {@code NodeMemo} remembers what was decided, and {@code FilterLimit} leaves apart what a filter has no room for. {@code MergePlanner} says which merge comes next, and {@code InputLimit} which part of it there is
+ * memory for. {@code CompactionPlan} says what is to be merged, {@code Compactor} merges, {@code RunWriter} writes, {@code RunFingerprints} keeps what filters are built of, {@code
  * MergeOutput} says how what it writes reaches the device, {@code VersionCollapser} drops what nobody can see, {@code OperandCollapser} applies operands, {@code Installer} puts the
  * result in place. {@code MergeAdmission} has merges and packing, of all trees that share memory for it, begin when there is some. {@code RedundancyEstimate} tells what of a tree is redundant and {@code
  * SpaceReclaim} what is merged for it, {@code PathFlush} moves what such a merge needs. {@code RangeDiscard} lets go of leaves.

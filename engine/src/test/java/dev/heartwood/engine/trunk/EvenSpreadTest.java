@@ -32,7 +32,8 @@ class EvenSpreadTest {
                 reachMax,
                 fanoutMax / 2,
                 0,
-                MapletBuilder.ENTRIES_MAX);
+                MapletBuilder.ENTRIES_MAX,
+                Integer.MAX_VALUE);
     }
 
     /** Loads memtables of random keys; returns their bytes. */

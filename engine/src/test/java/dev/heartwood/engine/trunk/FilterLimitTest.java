@@ -136,7 +136,7 @@ class FilterLimitTest {
         TrunkNode right = scannedLeaf(bound, packed("z", 80), 1_000);
         List<Bundle> above = List.of(packed("b", 40), packed("c", 40), packed("d", 40), packed("y", 40));
         TrunkNode root = new TrunkNode(1, List.of(new Pivot(Keys.EMPTY, left, 0), new Pivot(bound, right, 0)), above);
-        Trunk trunk = new Trunk(root, 0, 1000, tree.shape, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.storage);
+        Trunk trunk = new Trunk(root, 0, 1000, tree.shape, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.extents);
         CompactionPlan scanned = trunk.planScanned();
         assertEquals(new Span(bound, null), scanned.span());
         trunk.abandon(scanned);

@@ -1,13 +1,14 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.extent.Purpose;
 import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.filter.MapletBuilder;
+import dev.heartwood.engine.filter.WriteMode;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -24,7 +25,9 @@ class FingerprintPiecesTest {
     private static final int KEYS = RUNS * RUN_KEYS;
     private static final int MERGED = KEYS / 2;
     private static final String MIDDLE = key(0, RUN_KEYS / 2);
-    private static final long LITTLE_MEMORY = 2 << 20;
+    /** As little as stores have. */
+    private static final long LITTLE_MEMORY = 3 << 20;
+
     /** Has a buffer for all. */
     private static final long MUCH_MEMORY = 16 << 20;
 
@@ -76,7 +79,6 @@ class FingerprintPiecesTest {
         Bundle bundle = tree.compactor
                 .run(plan(), tree.liveSnapshots(), memory, MergeMemory.CHUNK_PAGES_MIN)
                 .bundle();
-        tree.epochs.reclaim();
         assertEquals(MERGED, bundle.runs()[0].branch().entries());
         int ofResult = bundle.runs()[0].branch().extents().length + bundle.maplet().extentCount();
         assertEquals(before + ofResult, tree.extents.allocatedCount());
@@ -160,14 +162,46 @@ class FingerprintPiecesTest {
         bundle.release();
     }
 
+    /** What the maplets of pieces lack the maplets of the input have. */
     @Test
-    void tooManyPiecesAreNotBegun() {
+    void aDamagedPieceIsGivenUp() {
+        open(LITTLE_MEMORY);
+        CompactionPlan plan = plan();
+        int firstExtent = tree.extents.allocate(Purpose.COMPACTION);
+        tree.extents.giveBack(firstExtent, Purpose.COMPACTION);
+        int before = tree.extents.allocatedCount();
+        try (RunFingerprints fingerprints =
+                RunFingerprints.ofMerged(tree.storage, new FingerprintPieces(4, 1000, MERGED), tree.trunk::newId)) {
+            for (long hash = 1; hash <= 3500; hash++) {
+                fingerprints.add(hash * 0x9E3779B97F4A7C15L);
+            }
+            int pieces = tree.extents.allocatedCount() - before;
+            assertEquals(3, pieces);
+            MergedMaplet maplet = new MergedMaplet(
+                    tree.storage, WriteMode.CACHED, plan, MergeInput.of(plan), 0, fingerprints, KEYS * 2L);
+            Maplet sound = maplet.build(tree.trunk.newId(), false);
+            assertEquals(3500, sound.entries());
+            sound.release();
+            tree.storage.file().discard((long) (firstExtent + 1) << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
+            Maplet inherited = maplet.build(tree.trunk.newId(), false);
+            assertEquals(KEYS, inherited.entries(), KEYS / 1000.0);
+            inherited.release();
+        }
+        assertEquals(0, tree.mergePool.allocated());
+    }
+
+    @Test
+    void ofVeryManyThereAreNoPieces() {
         open(LITTLE_MEMORY);
         long buffer = FingerprintPieces.bufferBytesMax(tree.mergePool) / FingerprintPieces.FINGERPRINT_BYTES;
-        FingerprintPieces most = FingerprintPieces.of(buffer * 14, buffer * 14, tree.mergePool);
-        assertTrue(most.count() <= 64, most::toString);
-        assertTrue(most.count() * most.pieceEntries() >= buffer * 14, most::toString);
-        assertTrue(most.extents() * PageLayout.EXTENT_BYTES > buffer * 14 * 2, most::toString);
-        assertNull(FingerprintPieces.of(buffer * 16, buffer * 16, tree.mergePool));
+        FingerprintPieces most = FingerprintPieces.of(buffer * 8, buffer * 8, tree.mergePool);
+        assertTrue(most.count() > 1 && most.count() <= 24, most::toString);
+        assertTrue(most.count() * most.pieceEntries() >= buffer * 8, most::toString);
+        assertTrue(most.extents() * PageLayout.EXTENT_BYTES > buffer * 8 * 2, most::toString);
+        // What they take, beside what merging takes.
+        long building = most.pieceEntries() * 13 + MapletBuilder.memoryBytes(0, most.count());
+        assertTrue(most.writingBytes(buffer * 8) < tree.mergePool.capacity() / 3, most::toString);
+        assertTrue(building < MergeAdmission.mergeBytesMax(tree.mergePool), () -> building + " bytes of " + most);
+        assertTrue(FingerprintPieces.of(buffer * 9, buffer * 9, tree.mergePool).isOneBuffer());
     }
 }

@@ -50,7 +50,7 @@ class MergeReferencesTest {
     }
 
     private static Trunk trunk(TrunkFixture tree, TrunkNode root) {
-        return new Trunk(root, 0, 1000, SHAPE, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.storage);
+        return new Trunk(root, 0, 1000, SHAPE, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.extents);
     }
 
     private static boolean isAllocated(TrunkFixture tree, Branch branch) {

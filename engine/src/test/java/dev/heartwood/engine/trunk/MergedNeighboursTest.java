@@ -77,6 +77,6 @@ class MergedNeighboursTest {
     }
 
     private static Trunk trunk(TrunkFixture tree, TrunkNode root) {
-        return new Trunk(root, 0, 1000, SHAPE, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.storage);
+        return new Trunk(root, 0, 1000, SHAPE, TrunkPolicies.SIZE_TIERED, tree.epochs, tree.storage.extents());
     }
 }

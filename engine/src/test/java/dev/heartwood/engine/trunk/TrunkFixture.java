@@ -83,15 +83,15 @@ final class TrunkFixture implements AutoCloseable {
             long mergeBytes) {
         this.mergePool = mergeBytes == 0 ? pool : MemoryPool.open(mergeBytes);
         this.device = device;
-        this.shape = shape;
+        this.shape = mergeBytes == 0 ? shape : shape.withMergesIn(mergePool);
         this.operator = operator;
         file = cache.attach(device, STORE_ID);
         extents = new ExtentAllocator(device, 8L << 30, FIRST_EXTENT);
         storage = new TreeStorage(file, extents, pool, mergePool, epochs, TreeStorage.FreedExtents.KEPT);
         images = new TrunkImages(storage);
         trunk = found == null
-                ? images.create(new TrunkImages.Found(null, 0, 0, 1), shape, policies, epochs)
-                : images.load(found, shape, policies, epochs);
+                ? images.create(new TrunkImages.Found(null, 0, 0, 1), this.shape, policies, epochs)
+                : images.load(found, this.shape, policies, epochs);
         packer = new MemtablePacker(storage, trunk, this::liveSnapshots, operator, keys -> {});
         compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, () -> 0), operator, null);
     }

@@ -72,6 +72,7 @@ class TrunkPropertyTest {
             TrunkPolicies policies = TrunkPolicies.values()[random.nextInt(TrunkPolicies.values().length)];
             isLimited = random.nextInt(4) == 0;
             shape = isLimited ? shape.withFiltersOf(random.nextInt(PACKED_KEYS_MAX, 4 * PACKED_KEYS_MAX)) : shape;
+            shape = random.nextInt(4) == 0 ? shape.withMergesOf(random.nextInt(2, 5)) : shape;
             tree = new TrunkFixture(shape, policies, new History.Append(random.nextBoolean()));
             keySpace = 1 << random.nextInt(4, 13);
             keyStyle = random.nextInt(3);
