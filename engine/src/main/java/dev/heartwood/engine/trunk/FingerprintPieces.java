@@ -33,13 +33,14 @@ record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
     private static final long ENTRY_BYTES = 3;
 
     /**
-     * For a run of about {@code entries}, merged with that memory. Of too many for pieces it is one buffer, which may come to be full: there may
+     * For a run of about {@code entries}. Of too many for pieces it is one buffer, which may come to be full: there may
      * be fewer than it seems.
      *
      * @param mapletEntries entries, about, of the run and of those that are kept beside it
+     * @param bufferBytes what a buffer takes at most
      */
-    static FingerprintPieces of(long entries, long mapletEntries, MemoryPool pool) {
-        long bufferEntries = bufferBytesMax(pool) / FINGERPRINT_BYTES;
+    static FingerprintPieces of(long entries, long mapletEntries, long bufferBytes) {
+        long bufferEntries = bufferBytes / FINGERPRINT_BYTES;
         long most = entries + entries / ESTIMATE_SHARE;
         long pieceEntries = Math.max((long) (bufferEntries * PIECE_SHARE), most / (COUNT_MAX - 1));
         if (most <= bufferEntries || pieceEntries > bufferEntries * PIECE_SHARE_MAX) {
@@ -53,7 +54,7 @@ record FingerprintPieces(int count, long pieceEntries, long mapletEntries) {
         return new FingerprintPieces(1, pieceEntries, mapletEntries);
     }
 
-    /** The most that a buffer takes. */
+    /** The most that a buffer takes of the memory for merges, in bytes. */
     static long bufferBytesMax(MemoryPool pool) {
         return pool.capacity() / BUFFER_SHARE;
     }

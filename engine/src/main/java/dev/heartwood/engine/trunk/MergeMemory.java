@@ -39,7 +39,7 @@ record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refr
             }
         }
         long all = entries + keptEntries(plan, runs);
-        FingerprintPieces pieces = inputs == 0 ? null : FingerprintPieces.of(entries, all, storage.mergeBuffers());
+        FingerprintPieces pieces = inputs == 0 ? null : FingerprintPieces.of(entries, all, storage.fingerprintBufferBytes());
         long writing = pieces == null ? 0 : pieces.writingBytes(entries);
         long writer = inputs == 0 ? 0 : BranchWriter.memoryBytes(storage.mergeBuffers());
         long merging = writer + cursors + writing;

@@ -138,8 +138,7 @@ final class MergedMaplet {
 
     /** Fingerprints of what a run holds for the node. */
     private FingerprintBuffer fingerprints(MergeInput input) {
-        FingerprintBuffer again = new FingerprintBuffer(
-                storage.mergeBuffers(), FingerprintPieces.bufferBytesMax(storage.mergeBuffers()));
+        FingerprintBuffer again = new FingerprintBuffer(storage.mergeBuffers(), storage.fingerprintBufferBytes());
         try (BranchCursor entries = BranchCursor.streaming(input.run().branch(), input.activeRanges(plan))) {
             for (entries.seekFirst(); entries.valid(); entries.next()) {
                 again.add(storage.filterHash(entries.keyAddress(), entries.keyLength()));

@@ -41,8 +41,8 @@ final class RunFingerprints implements AutoCloseable {
      * @param ids new ids, for maplets
      */
     static RunFingerprints ofMerged(TreeStorage storage, FingerprintPieces pieces, LongSupplier ids) {
-        long bytesMax = FingerprintPieces.bufferBytesMax(storage.mergeBuffers());
-        return new RunFingerprints(storage, ids, pieces, new FingerprintBuffer(storage.mergeBuffers(), bytesMax));
+        FingerprintBuffer buffer = new FingerprintBuffer(storage.mergeBuffers(), storage.fingerprintBufferBytes());
+        return new RunFingerprints(storage, ids, pieces, buffer);
     }
 
     /**

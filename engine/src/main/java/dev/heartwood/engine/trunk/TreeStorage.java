@@ -31,6 +31,7 @@ public final class TreeStorage {
     private final Epochs epochs;
     private final FreedExtents freedExtents;
     private final int groupSuffixBytes;
+    private final long fingerprintBufferBytes;
     private final BranchStorage branches;
     private final MapletStorage maplets;
     private final MapletStorage briefMaplets;
@@ -59,6 +60,28 @@ public final class TreeStorage {
             Epochs epochs,
             FreedExtents freedExtents,
             int groupSuffixBytes) {
+        this(
+                file,
+                extents,
+                buffers,
+                mergeBuffers,
+                epochs,
+                freedExtents,
+                groupSuffixBytes,
+                FingerprintPieces.bufferBytesMax(mergeBuffers));
+    }
+
+    /** @param fingerprintBufferBytes what a merge takes for fingerprints at most before it holds them in pieces */
+    TreeStorage(
+            CachedFile file,
+            ExtentAllocator extents,
+            MemoryPool buffers,
+            MemoryPool mergeBuffers,
+            Epochs epochs,
+            FreedExtents freedExtents,
+            int groupSuffixBytes,
+            long fingerprintBufferBytes) {
+        this.fingerprintBufferBytes = fingerprintBufferBytes;
         this.storeId = file.storeId();
         this.device = file.device();
         this.file = file;
@@ -112,6 +135,11 @@ public final class TreeStorage {
     /** Memory of merges. */
     MemoryPool mergeBuffers() {
         return mergeBuffers;
+    }
+
+    /** What a merge takes for fingerprints at most before it holds them in pieces, in bytes. */
+    long fingerprintBufferBytes() {
+        return fingerprintBufferBytes;
     }
 
     BranchStorage branches() {

@@ -193,8 +193,9 @@ class FingerprintPiecesTest {
     @Test
     void ofVeryManyThereAreNoPieces() {
         open(LITTLE_MEMORY);
-        long buffer = FingerprintPieces.bufferBytesMax(tree.mergePool) / FingerprintPieces.FINGERPRINT_BYTES;
-        FingerprintPieces most = FingerprintPieces.of(buffer * 8, buffer * 8, tree.mergePool);
+        long bytes = tree.storage.fingerprintBufferBytes();
+        long buffer = bytes / FingerprintPieces.FINGERPRINT_BYTES;
+        FingerprintPieces most = FingerprintPieces.of(buffer * 8, buffer * 8, bytes);
         assertTrue(most.count() > 1 && most.count() <= 24, most::toString);
         assertTrue(most.count() * most.pieceEntries() >= buffer * 8, most::toString);
         assertTrue(most.extents() * PageLayout.EXTENT_BYTES > buffer * 8 * 2, most::toString);
@@ -202,6 +203,6 @@ class FingerprintPiecesTest {
         long building = most.pieceEntries() * 13 + MapletBuilder.memoryBytes(0, most.count());
         assertTrue(most.writingBytes(buffer * 8) < tree.mergePool.capacity() / 3, most::toString);
         assertTrue(building < MergeAdmission.mergeBytesMax(tree.mergePool), () -> building + " bytes of " + most);
-        assertTrue(FingerprintPieces.of(buffer * 9, buffer * 9, tree.mergePool).isOneBuffer());
+        assertTrue(FingerprintPieces.of(buffer * 9, buffer * 9, bytes).isOneBuffer());
     }
 }

@@ -61,7 +61,12 @@ final class TrunkFixture implements AutoCloseable {
 
     /** An empty trunk with so much memory for merges and packing, apart from what else there is. */
     TrunkFixture(TreeShape shape, TrunkPolicies policies, long mergeBytes) {
-        this(new ArrayDevice(), null, shape, policies, null, mergeBytes);
+        this(new ArrayDevice(), null, shape, policies, null, mergeBytes, 0);
+    }
+
+    /** An empty trunk whose merges hold more than so many bytes of fingerprints in pieces; 0 for as many as the memory has room for. */
+    TrunkFixture(TreeShape shape, TrunkPolicies policies, MergeOperator operator, long fingerprintBytes) {
+        this(new ArrayDevice(), null, shape, policies, operator, 0, fingerprintBytes);
     }
 
     /** The trunk that {@code found} names on {@code device}; null for an empty one. */
@@ -71,7 +76,7 @@ final class TrunkFixture implements AutoCloseable {
             TreeShape shape,
             TrunkPolicies policies,
             MergeOperator operator) {
-        this(device, found, shape, policies, operator, 0);
+        this(device, found, shape, policies, operator, 0, 0);
     }
 
     private TrunkFixture(
@@ -80,14 +85,23 @@ final class TrunkFixture implements AutoCloseable {
             TreeShape shape,
             TrunkPolicies policies,
             MergeOperator operator,
-            long mergeBytes) {
+            long mergeBytes,
+            long fingerprintBytes) {
         this.mergePool = mergeBytes == 0 ? pool : MemoryPool.open(mergeBytes);
         this.device = device;
         this.shape = mergeBytes == 0 ? shape : shape.withMergesIn(mergePool);
         this.operator = operator;
         file = cache.attach(device, STORE_ID);
         extents = new ExtentAllocator(device, 8L << 30, FIRST_EXTENT);
-        storage = new TreeStorage(file, extents, pool, mergePool, epochs, TreeStorage.FreedExtents.KEPT);
+        storage = new TreeStorage(
+                file,
+                extents,
+                pool,
+                mergePool,
+                epochs,
+                TreeStorage.FreedExtents.KEPT,
+                0,
+                fingerprintBytes == 0 ? FingerprintPieces.bufferBytesMax(mergePool) : fingerprintBytes);
         images = new TrunkImages(storage);
         trunk = found == null
                 ? images.create(new TrunkImages.Found(null, 0, 0, 1), this.shape, policies, epochs)

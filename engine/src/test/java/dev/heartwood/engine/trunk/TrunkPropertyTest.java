@@ -22,6 +22,10 @@ class TrunkPropertyTest {
 
     private static final int DELETING_ROUNDS_MAX = 4;
     private static final int PACKED_KEYS_MAX = 512;
+    /** A buffer has 819 fingerprints then, and a piece 204 and more. */
+    private static final long FINGERPRINT_BYTES_LEAST = 4096;
+    /** Has more keys than that. */
+    private static final long LARGE_LEAF_BYTES = 1 << 16;
 
     @Test
     void everyReaderSeesItsStateAndNothingIsLeftInTheEnd() {
@@ -67,13 +71,15 @@ class TrunkPropertyTest {
 
         Round(SplittableRandom random) {
             this.random = random;
-            TreeShape shape = new TreeShape(
-                    8, random.nextInt(2, 5), 4096, random.nextInt(1, 4) * 4096L, random.nextInt(1, 5) * 4096L);
+            boolean hasPieces = random.nextInt(3) == 0;
+            long leafBytes = random.nextInt(1, 5) * (hasPieces ? LARGE_LEAF_BYTES : 4096L);
+            TreeShape shape = new TreeShape(8, random.nextInt(2, 5), 4096, random.nextInt(1, 4) * 4096L, leafBytes);
             TrunkPolicies policies = TrunkPolicies.values()[random.nextInt(TrunkPolicies.values().length)];
             isLimited = random.nextInt(4) == 0;
             shape = isLimited ? shape.withFiltersOf(random.nextInt(PACKED_KEYS_MAX, 4 * PACKED_KEYS_MAX)) : shape;
             shape = random.nextInt(4) == 0 ? shape.withMergesOf(random.nextInt(2, 5)) : shape;
-            tree = new TrunkFixture(shape, policies, new History.Append(random.nextBoolean()));
+            History.Append operator = new History.Append(random.nextBoolean());
+            tree = new TrunkFixture(shape, policies, operator, hasPieces ? FINGERPRINT_BYTES_LEAST : 0);
             keySpace = 1 << random.nextInt(4, 13);
             keyStyle = random.nextInt(3);
         }
