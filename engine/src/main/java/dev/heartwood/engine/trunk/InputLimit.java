@@ -18,7 +18,7 @@ final class InputLimit {
     static int runsMax(MemoryPool pool) {
         long others = BranchWriter.memoryBytes(pool) + FingerprintPieces.bufferBytesMax(pool);
         long run = (2L * MergeMemory.CHUNK_PAGES_MIN + 1) * PageLayout.PAGE_BYTES;
-        return (int) Math.clamp((pool.capacity() / 4 * 3 - others) / run, RUNS_MIN, Integer.MAX_VALUE);
+        return Math.clamp((pool.capacity() / 4 * 3 - others) / run, RUNS_MIN, Integer.MAX_VALUE);
     }
 
     /** A merge, or the part of it that comes first. */
