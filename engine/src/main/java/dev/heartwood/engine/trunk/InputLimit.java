@@ -30,12 +30,15 @@ final class InputLimit {
         }
         CompactionPlan best = null;
         int bestRuns = 0;
+        long bestBytes = 0;
         for (int bundle = plan.bundleFrom(); bundle < plan.bundleTo(); bundle++) {
             CompactionPlan part = from(plan, bundle, runsMax);
             int runs = MergingPolicy.liveRuns(node, part.runFrom(), part.runTo());
-            if (best == null || runs > bestRuns || runs == bestRuns && part.inputBytes() < best.inputBytes()) {
+            long bytes = part.inputBytes();
+            if (best == null || runs > bestRuns || runs == bestRuns && bytes < bestBytes) {
                 best = part;
                 bestRuns = runs;
+                bestBytes = bytes;
             }
         }
         return best;

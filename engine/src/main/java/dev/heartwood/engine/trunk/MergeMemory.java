@@ -16,7 +16,7 @@ import java.util.List;
  * @param mergingBytes what merging takes and does not depend on how much is read at once
  * @param mapletBytes what building the maplet takes
  * @param refreshes whether that is with new fingerprints of kept runs
- * @param pieces how the fingerprints of what is written are held; null when nothing is
+ * @param pieces how the fingerprints of what is written are held
  */
 record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refreshes, FingerprintPieces pieces) {
     /** Reads shorter than this cost more in operations than they save in memory. */
@@ -39,12 +39,11 @@ record MergeMemory(int inputs, long mergingBytes, long mapletBytes, boolean refr
             }
         }
         long all = entries + keptEntries(plan, runs);
-        FingerprintPieces pieces = inputs == 0 ? null : FingerprintPieces.of(entries, all, storage.fingerprintBufferBytes());
-        long writing = pieces == null ? 0 : pieces.writingBytes(entries);
+        FingerprintPieces pieces = FingerprintPieces.of(entries, all, storage.fingerprintBufferBytes());
         long writer = inputs == 0 ? 0 : BranchWriter.memoryBytes(storage.mergeBuffers());
-        long merging = writer + cursors + writing;
-        long fresh = pieces == null ? 0 : pieces.buffered(entries);
-        int maplets = plan.bundles().size() + (pieces == null ? 0 : pieces.maplets());
+        long merging = writer + cursors + pieces.writingBytes(entries);
+        long fresh = pieces.buffered(entries);
+        int maplets = plan.bundles().size() + pieces.maplets();
         long stale = staleEntries(plan, runs, all);
         if (stale > 0) {
             long maplet = mapletBytes(fresh + stale, maplets) + REFRESHING_BYTES;

@@ -93,7 +93,7 @@ public final class TreeStorage {
         this.groupSuffixBytes = groupSuffixBytes;
         this.branches = new BranchStorage(file, extents, buffers, mergeBuffers, storeId, Releasing::new);
         this.maplets = new MapletStorage(file, extents, mergeBuffers, storeId, Releasing::new);
-        this.briefMaplets = new MapletStorage(file, extents, mergeBuffers, storeId, released -> () -> freeAll(released));
+        this.briefMaplets = new MapletStorage(file, extents, mergeBuffers, storeId, released -> () -> freeAtOnce(released));
     }
 
     public long storeId() {
@@ -155,7 +155,7 @@ public final class TreeStorage {
         return briefMaplets;
     }
 
-    private void freeAll(int[] released) {
+    private void freeAtOnce(int[] released) {
         for (int extent : released) {
             free(extent);
         }

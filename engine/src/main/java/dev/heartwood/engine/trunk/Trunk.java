@@ -332,8 +332,8 @@ public final class Trunk {
     }
 
     /**
-     * A merge of everything that a node holds, or of the part that there is memory for ({@link InputLimit}), with references to its input held; null when the node is no more as it was estimated, is
-     * being merged, or has something that was set aside.
+     * A merge of everything that a node holds, or of the part that there is memory for ({@link InputLimit}), with references to its input
+     * held; null when the node is no more as it was estimated, is being merged, or has something that was set aside.
      *
      * @param withAbove whether what the nodes above hold for it is moved to it first
      */

@@ -123,7 +123,7 @@ class FingerprintPiecesTest {
         assertTrue(
                 peak[0] <= counted * (1 + UNCOUNTED_SHARE) + UNCOUNTED_BYTES,
                 () -> peak[0] + " bytes taken, counted " + counted);
-        // Those of one buffer, sorted, would be more than all of the memory.
+        // Those of one buffer would be 13 bytes for each while they are sorted.
         assertTrue(peak[0] < MERGED * 13L * 3 / 4, () -> peak[0] + " bytes taken");
     }
 
