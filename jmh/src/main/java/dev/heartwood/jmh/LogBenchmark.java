@@ -62,7 +62,7 @@ public class LogBenchmark {
             storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
             storage.lock();
             log = WriteAheadLog.create(storage, 1, 64, new LogOptions(SEGMENT_BYTES, SEGMENT_BYTES));
-            log.rotate(1);
+            log.rotate(1, 0);
             pool = MemoryPool.open(4 << 20);
             preparer = Thread.ofPlatform().daemon().start(() -> {
                 while (!ended) {
@@ -111,10 +111,10 @@ public class LogBenchmark {
     @Benchmark
     public void append(Log log, Lane lane) {
         lane.append(log.log);
-        lane.bytes += KEY_BYTES + VALUE_BYTES + 36;
+        lane.bytes += KEY_BYTES + VALUE_BYTES + 24;
         if (lane.bytes > ROTATE_BYTES) {
             lane.bytes = 0;
-            log.log.rotate(++lane.generation);
+            log.log.rotate(++lane.generation, lane.sequence + 1);
             log.log.release(lane.generation - 1);
         }
     }

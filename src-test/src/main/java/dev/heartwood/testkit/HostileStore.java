@@ -30,7 +30,7 @@ public final class HostileStore {
     private static final Path DIRECTORY = SimulatedStoreHost.DIRECTORY;
     private static final String DATA = "data.hw";
     private static final int RECORDS_AT = 2 * PageLayout.PAGE_BYTES;
-    private static final int RECORD_HEADER_BYTES = 32;
+    private static final int RECORD_HEADER_BYTES = 24;
     private static final int EDIT_BYTES = 4;
     private static final int ENTRIES_MAX = 100_000;
     private static final long HEAP_BYTES_MAX = 256L << 20;
@@ -100,7 +100,7 @@ public final class HostileStore {
                     return;
                 }
                 records.add(new Target(file, at, length, false));
-                at += length + 7 & -8;
+                at += length + 3 & -4;
             }
         }
     }

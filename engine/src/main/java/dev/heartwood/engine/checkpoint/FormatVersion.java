@@ -24,10 +24,16 @@ public enum FormatVersion {
      * A superblock names the pages of the root's image as ranges, so that it has room for those of the largest root. A store of an older version
      * becomes one of version 4 when it is opened.
      */
-    V4(4);
+    V4(4),
+
+    /**
+     * Log segments of version 2, whose records are shorter by eight to twelve bytes. A store of an older version becomes one of version 5 when it
+     * is opened; the segments that it has are read as they are until a checkpoint holds them.
+     */
+    V5(5);
 
     /** The version that is written. */
-    public static final FormatVersion CURRENT = V4;
+    public static final FormatVersion CURRENT = V5;
 
     private final int number;
 

@@ -129,7 +129,7 @@ final class LaneAppends {
         try {
             writeHeader(at, length, sequence, LogLayout.KIND_BATCH);
             Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
-            Memory.copy(payload, LogRecord.batchPayload(at), payloadLength);
+            Memory.copy(payload, at + LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES, payloadLength);
             own.complete(at, length);
         } catch (Throwable e) {
             commit.fail(e);

@@ -24,7 +24,7 @@ final class LaneReader implements AutoCloseable {
 
     private int current = -1;
     private MappedFile mapped;
-    private int seed;
+    private LogRecord record;
     private long offset;
     private long next;
     private boolean ended;
@@ -62,47 +62,47 @@ final class LaneReader implements AutoCloseable {
             return end();
         }
         take(address);
-        next = offset + LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
+        next = offset + record.step(address);
         return true;
     }
 
     /** Whether there is a valid record here, of {@code available} bytes at most. */
     private boolean isRecord(long address, long available) {
         long readable = mapped.windowEnd() - offset;
-        if (readable < Math.min(available, LogLayout.RECORD_PAYLOAD)) {
+        if (readable < Math.min(available, record.bytesMin())) {
             throw LogScan.unread(mapped);
         }
-        if (!LogRecord.isPlausible(address, available)) {
+        if (!record.isPlausible(address, available)) {
             return false;
         }
-        boolean isIntact = LogRecord.length(address) <= readable && LogRecord.isIntact(address, seed);
-        if (!isIntact && readable < available && LogRecord.lsn(address) > lsn) {
+        boolean isIntact = LogRecord.length(address) <= readable && record.isIntact(address);
+        if (!isIntact && readable < available && record.lsn(address) > lsn) {
             throw LogScan.unread(mapped);
         }
         return isIntact;
     }
 
     private void take(long address) {
-        long recordLsn = LogRecord.lsn(address);
+        long recordLsn = record.lsn(address);
         if (recordLsn <= lsn) {
             throw LogScan.damaged(file(), offset, "an LSN above " + lsn, "LSN " + recordLsn);
         }
         lsn = recordLsn;
-        durableLsn = Math.max(durableLsn, LogRecord.durableLsn(address));
+        durableLsn = Math.max(durableLsn, record.durableLsn(address));
         if (durableLsn >= lsn) {
             throw LogScan.damaged(file(), offset, "a record durable after it was written", "the contrary");
         }
         if (isMark()) {
             return;
         }
-        sequence = LogRecord.sequence(address);
+        sequence = record.sequence(address);
         if (sequence <= sequenceLast) {
             throw LogScan.damaged(file(), offset, "a sequence above " + sequenceLast, "sequence " + sequence);
         }
         sequenceLast = sequence;
-        if (LogRecord.kind(address) == LogLayout.KIND_BATCH) {
-            int count = LogRecord.batchCount(address);
-            int found = batch.count(LogRecord.batchPayload(address), LogRecord.batchPayloadLength(address));
+        if (record.isBatch(address)) {
+            int count = record.batchCount(address);
+            int found = batch.count(record.batchPayload(address), record.batchPayloadLength(address));
             if (found != count || sequence + count < sequence) {
                 throw LogScan.damaged(file(), offset, "a batch of " + count, "one of " + found);
             }
@@ -123,7 +123,7 @@ final class LaneReader implements AutoCloseable {
             throw LogScan.damaged(
                     segment.file(), 0, "the length seen before", "a file of " + mapped.length() + " bytes");
         }
-        seed = segment.header().seed();
+        record = LogRecord.of(segment.header());
         durableLsn = Math.max(durableLsn, segment.header().durableLsn());
         next = LogLayout.HEADER_BYTES;
         return true;
@@ -151,14 +151,14 @@ final class LaneReader implements AutoCloseable {
     TailSearch searchBehindEnd() {
         TailSearch search = new TailSearch(lsn);
         if (current >= 0) {
-            search.search(file(), mapped, seed, offset);
+            search.search(file(), mapped, record, offset);
         }
         close();
         for (int i = current + 1; i < segments.size(); i++) {
             LogScan.Segment segment = segments.get(i);
             search.claim(segment.header().durableLsn());
             try (MappedFile later = storage.openMappedExisting(segment.file())) {
-                search.search(segment.file(), later, segment.header().seed(), LogLayout.HEADER_BYTES);
+                search.search(segment.file(), later, LogRecord.of(segment.header()), LogLayout.HEADER_BYTES);
             }
         }
         return search;
@@ -178,13 +178,18 @@ final class LaneReader implements AutoCloseable {
         return generation;
     }
 
+    /** Reads the fields of the current record. */
+    LogRecord record() {
+        return record;
+    }
+
     /** The address of the current record, until the next call. */
     long address() {
         return mapped.address() + offset;
     }
 
     boolean isMark() {
-        return LogRecord.kind(address()) == LogLayout.KIND_MARK;
+        return record.isMark(address());
     }
 
     /** The LSN of the current record; at the end that of the last one, or the one before the generation's first. */

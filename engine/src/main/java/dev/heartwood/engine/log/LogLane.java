@@ -115,6 +115,7 @@ final class LogLane extends LaneFields {
         long next = segment == null ? 0 : index + 1;
         long number = mapped.place().number();
         return new SegmentHeader(
+                RecordFormat.NARROW,
                 number,
                 mapped.file().length(),
                 SegmentHeader.salt(storeId, generation, number, lane, next),

@@ -9,7 +9,7 @@ import dev.heartwood.engine.page.PageLayout;
  *  0              4096           8192                                              segmentBytes
  *  +--------------+--------------+----------+----------+-----+----------+----------------+
  *  | header page  | header page  | record   | record   | ... | record   | not a record   |
- *  | number 0     | number 1     | 8-aligned|          |     |          |                |
+ *  | number 0     | number 1     | 4-aligned|          |     |          |                |
  *  +--------------+--------------+----------+----------+-----+----------+----------------+
  *
  *  header page, after the 32 bytes that every page begins with
@@ -17,23 +17,31 @@ import dev.heartwood.engine.page.PageLayout;
  *  +--------+------+------------+--------------+-------+-------------+---------------+------+------
  *  | format | lane | lane count | boot id size | index | file number | segment bytes | salt | life
  *  +--------+------+------------+--------------+-------+-------------+---------------+------+------
- *  88                     96               104    112                   120            128       136
- *  +----------------------+----------------+------+---------------------+--------------+---------+--------+
- *  | generation first LSN | life first LSN | lost | previous generation | previous end | durable | boot id|
- *  +----------------------+----------------+------+---------------------+--------------+---------+--------+
+ *  88                     96               104    112                   120            128       136              144
+ *  +----------------------+----------------+------+---------------------+--------------+---------+----------------+--------+
+ *  | generation first LSN | life first LSN | lost | previous generation | previous end | durable | first sequence | boot id|
+ *  +----------------------+----------------+------+---------------------+--------------+---------+----------------+--------+
  *
  *  record
- *  0       4        8     16         24     25           28         32
+ *  0       4        8     12         16     17           20         24
  *  +-------+--------+-----+----------+------+------------+----------+-----+-------+
  *  | check | length | LSN | sequence | kind | key length | unsynced | key | value |      put, delete, merge
  *  +-------+--------+-----+----------+------+------------+----------+-----+-------+
  *  | check | length | LSN | sequence | kind | 0          | unsynced | count | batch payload |   batch
  *  +-------+--------+-----+----------+------+------------+----------+-------+---------------+
  * </pre>
+ *
+ * LSN and sequence are the low halves of numbers that are not below those in the header, by less than {@link #DRAWN_MAX}: so a record of an
+ * earlier use of the file, which has lower ones, does not look like one of this.
+ *
+ * <p>Segments of format 1, which are read and no longer written, have no first sequence in the header and the boot id in its place. Their
+ * records are 8-aligned and have LSN and sequence in full: see {@link RecordFormat#WIDE}.
  */
 final class LogLayout {
     /** The version of all this, raised with every change that an older reader would misread. */
-    static final int FORMAT = 1;
+    static final int FORMAT = 2;
+    /** The oldest that is read. */
+    static final int FORMAT_OLDEST = 1;
 
     /** Guards against a segment of another format. */
     static final int HEADER_FORMAT = PageLayout.BODY;
@@ -59,7 +67,9 @@ final class LogLayout {
     static final int HEADER_PREVIOUS_END = HEADER_PREVIOUS_GENERATION + 8;
     /** Every LSN up to this one was durable when the header was written. */
     static final int HEADER_DURABLE = HEADER_PREVIOUS_END + 8;
-    static final int HEADER_BOOT_ID = HEADER_DURABLE + 8;
+    /** No sequence of the generation is below this one. */
+    static final int HEADER_FIRST_SEQUENCE = HEADER_DURABLE + 8;
+    static final int HEADER_BOOT_ID = HEADER_FIRST_SEQUENCE + 8;
     static final int BOOT_ID_BYTES_MAX = 64;
 
     /** The header is stored twice, as pages 0 and 1 of the file. */
@@ -72,13 +82,16 @@ final class LogLayout {
     /** The bytes of the record from its first to its last, without the padding to the next. */
     static final int RECORD_LENGTH = RECORD_CHECKSUM + 4;
     static final int RECORD_LSN = RECORD_LENGTH + 4;
-    static final int RECORD_SEQUENCE = RECORD_LSN + 8;
+    static final int RECORD_SEQUENCE = RECORD_LSN + 4;
     /** The kind in the low byte, the key's length in the other three. */
-    static final int RECORD_KIND = RECORD_SEQUENCE + 8;
+    static final int RECORD_KIND = RECORD_SEQUENCE + 4;
     /** The record's LSN less the LSN up to which everything was durable when it was written. */
     static final int RECORD_UNSYNCED = RECORD_KIND + 4;
     static final int RECORD_PAYLOAD = RECORD_UNSYNCED + 4;
-    static final int RECORD_ALIGNMENT = 8;
+    static final int RECORD_ALIGNMENT = 4;
+
+    /** More LSNs, and more sequences, than are drawn in a generation: each takes 32 bytes and more of a memtable of a GiB at most. */
+    static final long DRAWN_MAX = 1L << 31;
 
     /** A batch: the count of its entries and then {@link BatchPayload}. */
     static final int KIND_BATCH = 16;
@@ -94,11 +107,11 @@ final class LogLayout {
     static final int LANES_MAX = 1 << 12;
 
     static {
-        if (HEADER_BOOT_ID != 136
+        if (HEADER_BOOT_ID != 144
                 || HEADER_BOOT_ID + BOOT_ID_BYTES_MAX > PageLayout.PAGE_BYTES
-                || RECORD_PAYLOAD != 32
-                || HEADER_BYTES % RECORD_ALIGNMENT != 0
-                || RECORD_LSN % 8 != 0) {
+                || RECORD_PAYLOAD != 24
+                || RECORD_PAYLOAD % RECORD_ALIGNMENT != 0
+                || HEADER_BYTES % RECORD_ALIGNMENT != 0) {
             throw new AssertionError("log layout");
         }
     }

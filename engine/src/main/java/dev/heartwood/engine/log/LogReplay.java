@@ -35,24 +35,24 @@ final class LogReplay {
         long address = lane.address();
         records++;
         lastSequence = Math.max(lastSequence, lane.sequenceLast());
-        if (LogRecord.kind(address) == LogLayout.KIND_BATCH) {
-            deliverBatch(address, lane.sequence());
+        LogRecord record = lane.record();
+        if (record.isBatch(address)) {
+            deliverBatch(record, address, lane.sequence());
             return;
         }
         entries++;
-        byte kind = (byte) LogRecord.kind(address);
+        byte kind = (byte) record.kind(address);
         assert Entries.isKind(kind);
-        long key = address + LogLayout.RECORD_PAYLOAD;
-        int keyLength = LogRecord.keyLength(address);
-        int valueLength = LogRecord.length(address) - LogLayout.RECORD_PAYLOAD - keyLength;
-        sink.entry(lane.sequence(), kind, key, keyLength, key + keyLength, valueLength);
+        long key = record.key(address);
+        int keyLength = record.keyLength(address);
+        sink.entry(lane.sequence(), kind, key, keyLength, key + keyLength, record.valueLength(address));
     }
 
-    private void deliverBatch(long address, long sequence) {
-        int count = LogRecord.batchCount(address);
+    private void deliverBatch(LogRecord record, long address, long sequence) {
+        int count = record.batchCount(address);
         entries += count;
         sink.beginBatch(sequence, count);
-        batch.reset(LogRecord.batchPayload(address), LogRecord.batchPayloadLength(address));
+        batch.reset(record.batchPayload(address), record.batchPayloadLength(address));
         for (int i = 0; i < count; i++) {
             boolean isEntry = batch.next();
             assert isEntry;

@@ -113,7 +113,7 @@ public final class LogSalvage {
                 for (Lane lane : lanes) {
                     least = lane.sequence() < least.sequence() ? lane : least;
                 }
-                deliver(least.address());
+                deliver(least.record, least.address());
                 if (!least.next()) {
                     lanes.remove(least);
                 }
@@ -123,18 +123,18 @@ public final class LogSalvage {
         }
     }
 
-    private void deliver(long address) {
-        long sequence = LogRecord.sequence(address);
-        if (LogRecord.kind(address) != LogLayout.KIND_BATCH) {
-            long key = address + LogLayout.RECORD_PAYLOAD;
-            int keyLength = LogRecord.keyLength(address);
-            int valueLength = LogRecord.length(address) - LogLayout.RECORD_PAYLOAD - keyLength;
-            sink.entry(sequence, (byte) LogRecord.kind(address), key, keyLength, key + keyLength, valueLength);
+    private void deliver(LogRecord record, long address) {
+        long sequence = record.sequence(address);
+        if (!record.isBatch(address)) {
+            long key = record.key(address);
+            int keyLength = record.keyLength(address);
+            int valueLength = record.valueLength(address);
+            sink.entry(sequence, (byte) record.kind(address), key, keyLength, key + keyLength, valueLength);
             return;
         }
-        int count = LogRecord.batchCount(address);
+        int count = record.batchCount(address);
         sink.beginBatch(sequence, count);
-        batch.reset(LogRecord.batchPayload(address), LogRecord.batchPayloadLength(address));
+        batch.reset(record.batchPayload(address), record.batchPayloadLength(address));
         for (int i = 0; batch.next(); i++) {
             sink.entry(
                     sequence + i, batch.kind, batch.keyAddress, batch.keyLength, batch.valueAddress, batch.valueLength);
@@ -148,7 +148,7 @@ public final class LogSalvage {
         private final long lsnLimit;
         private int current = -1;
         private MappedFile mapped;
-        private int seed;
+        private LogRecord record;
         private RecordSums sums;
         private long at;
         private long next;
@@ -163,13 +163,13 @@ public final class LogSalvage {
         boolean next() {
             while (mapped != null || openNext()) {
                 if (findInSegment()) {
-                    next = at + LogLayout.align(LogRecord.length(address()), LogLayout.RECORD_ALIGNMENT);
-                    lsn = LogRecord.lsn(address());
+                    next = at + record.step(address());
+                    lsn = record.lsn(address());
                     if (lsn >= lsnLimit) {
                         close();
                         return false;
                     }
-                    if (LogRecord.kind(address()) != LogLayout.KIND_MARK) {
+                    if (!record.isMark(address())) {
                         return true;
                     }
                 } else {
@@ -195,13 +195,13 @@ public final class LogSalvage {
 
         private boolean findInSegment() {
             long end = mapped.windowEnd();
-            for (at = next; at + LogLayout.RECORD_PAYLOAD <= end; at += LogLayout.RECORD_ALIGNMENT) {
-                if (LogRecord.isPlausible(address(), end - at)
-                        && LogRecord.lsn(address()) > lsn
-                        && sums.isIntact(at, seed)) {
+            for (at = next; at + record.bytesMin() <= end; at += record.alignment()) {
+                if (record.isPlausible(address(), end - at)
+                        && record.lsn(address()) > lsn
+                        && record.isIntact(address(), sums)) {
                     if (at > next) {
                         lost.accept("log: " + (at - next) + " bytes at offset " + next + " of " + segments.get(current).file()
-                                + ", before the record with LSN " + LogRecord.lsn(address()));
+                                + ", before the record with LSN " + record.lsn(address()));
                     }
                     return true;
                 }
@@ -214,7 +214,7 @@ public final class LogSalvage {
                 LogScan.Segment segment = segments.get(++current);
                 try {
                     mapped = storage.openMappedExisting(segment.file());
-                    seed = segment.header().seed();
+                    record = LogRecord.of(segment.header());
                     sums = new RecordSums(mapped.address());
                     next = LogLayout.HEADER_BYTES;
                     return true;
@@ -230,7 +230,7 @@ public final class LogSalvage {
         }
 
         long sequence() {
-            return LogRecord.sequence(address());
+            return record.sequence(address());
         }
 
         @Override

@@ -99,7 +99,7 @@ final class LogStructure {
     }
 
     /** Ends all lanes' segments and begins the next generation, with the lanes at rest. */
-    void beginGeneration(long number, long firstLsn, LogLife life) {
+    void beginGeneration(long number, long firstLsn, long firstSequence, LogLife life) {
         structure.lock();
         try {
             throwClosed();
@@ -110,7 +110,7 @@ final class LogStructure {
                 lastLogged = generation.number();
             }
             lastNumber = number;
-            generation = new LogGeneration(number, firstLsn, lastLogged, life);
+            generation = new LogGeneration(number, firstLsn, firstSequence, lastLogged, life);
             for (LogLane lane : lanes) {
                 lane.fitSegments(options);
                 lane.endSegment();

@@ -1,12 +1,11 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.engine.os.Crc32c;
-import dev.heartwood.engine.os.Memory;
 import java.util.Arrays;
 
 /**
- * Tells which records of a mapped file are intact, each for little, however long it says it is: what looks like a record may lie wherever
- * one may begin, and reach to the end of the file. One thread.
+ * Sums up parts of a mapped file, each for little, however long it is: what looks like a record may lie wherever one may begin, and reach to
+ * the end of the file. One thread.
  */
 final class RecordSums {
     private static final int BLOCK_SHIFT = 12;
@@ -25,14 +24,10 @@ final class RecordSums {
         this.address = address;
     }
 
-    /** Whether the checksum of a plausible record at an offset holds. */
-    boolean isIntact(long offset, int seed) {
-        long record = address + offset;
-        int sum = sum(offset + LogLayout.RECORD_LENGTH, offset + LogRecord.length(record));
-        return Memory.getInt(record + LogLayout.RECORD_CHECKSUM) == (sum ^ seed);
-    }
-
-    private int sum(long from, long to) {
+    /** The checksum of what lies between two addresses. */
+    int sum(long fromAddress, long toAddress) {
+        long from = fromAddress - address;
+        long to = toAddress - address;
         int first = (int) (from + BLOCK_BYTES - 1 >>> BLOCK_SHIFT);
         int last = (int) (to >>> BLOCK_SHIFT);
         if (last - first < BLOCKS_MIN) {

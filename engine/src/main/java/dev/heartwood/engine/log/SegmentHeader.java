@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * What a segment says of itself in its header pages.
  *
+ * @param format of its records
  * @param fileNumber the number in the file's name
  * @param segmentBytes the file's length
  * @param salt tells this use of the file from earlier ones
@@ -24,6 +25,7 @@ import java.nio.charset.StandardCharsets;
  * @param durableLsn every LSN up to this was durable when the header was written
  */
 record SegmentHeader(
+        RecordFormat format,
         long fileNumber,
         long segmentBytes,
         long salt,
@@ -96,6 +98,7 @@ record SegmentHeader(
         Memory.putLong(page + LogLayout.HEADER_PREVIOUS_GENERATION, generation.previousNumber());
         Memory.putLong(page + LogLayout.HEADER_PREVIOUS_END, previousEnd);
         Memory.putLong(page + LogLayout.HEADER_DURABLE, durableLsn);
+        Memory.putLong(page + LogLayout.HEADER_FIRST_SEQUENCE, generation.firstSequence());
         Memory.copyFrom(bootId, 0, page + LogLayout.HEADER_BOOT_ID, bootId.length);
     }
 
@@ -123,25 +126,29 @@ record SegmentHeader(
         if (format > LogLayout.FORMAT) {
             throw new FormatTooNewException(directory, format, LogLayout.FORMAT);
         }
-        if (format < LogLayout.FORMAT) {
-            throw new FormatTooOldException(directory, format, LogLayout.FORMAT);
+        if (format < LogLayout.FORMAT_OLDEST) {
+            throw new FormatTooOldException(directory, format, LogLayout.FORMAT_OLDEST);
         }
         int bootIdBytes = Memory.getInt(page + LogLayout.HEADER_BOOT_ID_BYTES);
         if (bootIdBytes < 0 || bootIdBytes > LogLayout.BOOT_ID_BYTES_MAX) {
             throw new CorruptionException(file, copy, "LOG", "a boot id of at most 64 bytes", "one of " + bootIdBytes);
         }
+        boolean isWide = RecordFormat.of(format) == RecordFormat.WIDE;
+        int bootId = isWide ? LogLayout.HEADER_FIRST_SEQUENCE : LogLayout.HEADER_BOOT_ID;
         LogLife life = new LogLife(
                 Memory.getLong(page + LogLayout.HEADER_LIFE),
                 Memory.getLong(page + LogLayout.HEADER_LIFE_FIRST_LSN),
                 Memory.getLong(page + LogLayout.HEADER_LOST),
                 Memory.getInt(page + LogLayout.HEADER_LANE_COUNT),
-                new String(Memory.bytes(page + LogLayout.HEADER_BOOT_ID, bootIdBytes), StandardCharsets.UTF_8));
+                new String(Memory.bytes(page + bootId, bootIdBytes), StandardCharsets.UTF_8));
         LogGeneration generation = new LogGeneration(
                 number,
                 Memory.getLong(page + LogLayout.HEADER_GENERATION_FIRST_LSN),
+                isWide ? 0 : Memory.getLong(page + LogLayout.HEADER_FIRST_SEQUENCE),
                 Memory.getLong(page + LogLayout.HEADER_PREVIOUS_GENERATION),
                 life);
         SegmentHeader header = new SegmentHeader(
+                RecordFormat.of(format),
                 Memory.getLong(page + LogLayout.HEADER_FILE_NUMBER),
                 Memory.getLong(page + LogLayout.HEADER_SEGMENT_BYTES),
                 Memory.getLong(page + LogLayout.HEADER_SALT),
@@ -165,9 +172,10 @@ record SegmentHeader(
                 && lane < life.laneCount()
                 && index >= 0
                 && generation.firstLsn() >= life.firstLsn()
+                && generation.firstSequence() >= 0
                 && generation.previousNumber() < generation.number()
                 && (index == 0 ? previousEnd == 0 : previousEnd >= LogLayout.HEADER_BYTES)
-                && previousEnd % LogLayout.RECORD_ALIGNMENT == 0
+                && previousEnd % format.alignment == 0
                 && durableLsn >= 0;
         if (!sane) {
             throw new CorruptionException(file, copy, "LOG", "a header that makes sense", toString());

@@ -5,14 +5,10 @@ import dev.heartwood.engine.device.MappedFile;
 /** Looks for valid records behind the end of a lane: what tells damage from a torn tail. One thread. */
 final class TailSearch {
     /*
-     * Every aligned offset is a candidate. Length, kind and LSN rule out nearly all of them, among them every record of an
-     * earlier use of the file, whose LSN is lower, and most of what values hold: small integers pass for lengths and kinds, but two of them
-     * for an LSN far above those of the generation. Where values pass all the same, checksums cost little (RecordSums). What cannot be read
+     * Every aligned offset is a candidate. Length, kind, LSN and sequence rule out nearly all of them, among them every record of an
+     * earlier use of the file, whose LSN is lower. Where values pass all the same, checksums cost little (RecordSums). What cannot be read
      * says nothing.
      */
-    /** More LSNs than any generation draws: each is of a record that took its bytes of one memtable. */
-    private static final long LSNS_MAX = 1L << 32;
-
     private final long lsnAbove;
     private long durableLsn;
     private String file;
@@ -22,16 +18,16 @@ final class TailSearch {
         this.lsnAbove = lsnAbove;
     }
 
-    void search(String name, MappedFile mapped, int seed, long from) {
+    void search(String name, MappedFile mapped, LogRecord record, long from) {
         long length = mapped.windowEnd();
         RecordSums sums = new RecordSums(mapped.address());
         long at = from;
-        while (at + LogLayout.RECORD_PAYLOAD <= length) {
+        while (at + record.bytesMin() <= length) {
             long address = mapped.address() + at;
-            long step = LogLayout.RECORD_ALIGNMENT;
-            if (LogRecord.isPlausible(address, length - at) && isLater(LogRecord.lsn(address)) && sums.isIntact(at, seed)) {
-                found(name, at, LogRecord.durableLsn(address));
-                step = LogLayout.align(LogRecord.length(address), LogLayout.RECORD_ALIGNMENT);
+            long step = record.alignment();
+            if (record.isPlausible(address, length - at) && isLater(record.lsn(address)) && record.isIntact(address, sums)) {
+                found(name, at, record.durableLsn(address));
+                step = record.step(address);
             }
             at += step;
         }
@@ -39,7 +35,7 @@ final class TailSearch {
 
     /** Whether the lane may have gone on with this LSN. */
     private boolean isLater(long lsn) {
-        return lsn > lsnAbove && lsn - lsnAbove < LSNS_MAX;
+        return lsn > lsnAbove && lsn - lsnAbove < LogLayout.DRAWN_MAX;
     }
 
     private void found(String name, long at, long durable) {

@@ -152,10 +152,10 @@ public final class WriteAheadLog implements AutoCloseable {
     }
 
     /**
-     * Appends from now on belong to {@code number}, which is greater than every generation before. Nobody appends beside this
-     * call, and what was appended before happens before it.
+     * Appends from now on belong to {@code number}, which is greater than every generation before, and have sequences from {@code
+     * firstSequence} on. Nobody appends beside this call, and what was appended before happens before it.
      */
-    public void rotate(long number) {
+    public void rotate(long number, long firstSequence) {
         for (LogScan.Spare spare : scan.unreadable()) {
             storage.delete(spare.file());
         }
@@ -165,7 +165,7 @@ public final class WriteAheadLog implements AutoCloseable {
             throw new IllegalStateException("replay first");
         }
         claims.open(storage, scan, laneCount);
-        structure.beginGeneration(number, appends.nextLsn(), life);
+        structure.beginGeneration(number, appends.nextLsn(), firstSequence, life);
         pool.trim(structure.sizesWanted());
         starts.stateLosses();
     }

@@ -7,6 +7,7 @@ import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.task.Workers;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 
 /**
  * Seals the active memtable of a store and makes the next one, and has writers wait that find no room. Owns the rotation lock. Whoever seals
@@ -45,6 +46,7 @@ final class MemtableRotation {
     private final FailStop failStop;
     private final MemtablePacking packing;
     private final Workers workers;
+    private final LongSupplier nextSequence;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition room = lock.newCondition();
     /** Who waits for room. */
@@ -60,7 +62,8 @@ final class MemtableRotation {
             MemtableSource memtables,
             FailStop failStop,
             MemtablePacking packing,
-            Workers workers) {
+            Workers workers,
+            LongSupplier nextSequence) {
         this.epochs = epochs;
         this.lanes = lanes;
         this.log = log;
@@ -69,6 +72,7 @@ final class MemtableRotation {
         this.failStop = failStop;
         this.packing = packing;
         this.workers = workers;
+        this.nextSequence = nextSequence;
     }
 
     /** Refuses whoever comes once the store closes. */
@@ -133,7 +137,7 @@ final class MemtableRotation {
     private void rotateNow(Generation full) {
         lanes.enterAll();
         try {
-            log.rotate(full.number() + 1);
+            log.rotate(full.number() + 1, nextSequence.getAsLong());
             generations.add(memtables.make(full.number() + 1));
         } catch (RuntimeException | Error e) {
             failStop.fail(e);

@@ -45,6 +45,7 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Opens a store: takes the lock, finds or makes the data file, reads the tree of the last checkpoint, checks the log, announces the
@@ -265,8 +266,8 @@ final class StoreOpener {
         long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;
         recovery.complete(generation - 1, replayed.generations() >= options.checkpointDistance());
         trunk.beginPace();
-        long sequence = Math.max(replayed.lastSequence(), found.sequence()) + 1;
-        log.rotate(generation);
+        AtomicLong sequence = new AtomicLong(Math.max(replayed.lastSequence(), found.sequence()) + 1);
+        log.rotate(generation, sequence.get());
         Memtable replayedLast = recovery.rest();
         SpacePromise.Space space = new SpacePromise.Space(extents, () -> trunk.mergeExtents() + images.extentCount(), memtableBytes);
         Generations generations = new Generations(new Generation(generation, replayedLast, new SpacePromise(space, replayedLast)));
@@ -293,7 +294,15 @@ final class StoreOpener {
                 environment.debtBytesMax(memtableBytes));
         MemtableSource memtables = environment.memtableSource(lanes.count(), memtableBytes, space);
         MemtableRotation rotation = new MemtableRotation(
-                environment.epochs(), lanes, log, generations, memtables, failStop, background.packing(), environment.workers());
+                environment.epochs(),
+                lanes,
+                log,
+                generations,
+                memtables,
+                failStop,
+                background.packing(),
+                environment.workers(),
+                sequence::get);
         WritePath write = new WritePath(
                 environment.epochs(),
                 environment.clock(),

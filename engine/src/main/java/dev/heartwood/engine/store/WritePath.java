@@ -57,7 +57,7 @@ final class WritePath {
             FailStop failStop,
             Background background,
             UserCode userCode,
-            long nextSequence) {
+            AtomicLong nextSequence) {
         this.epochs = epochs;
         this.clock = clock;
         this.lanes = lanes;
@@ -70,7 +70,7 @@ final class WritePath {
         this.userCode = userCode;
         this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), rotation::sealIfPossible);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
-        this.nextSequence = new AtomicLong(nextSequence);
+        this.nextSequence = nextSequence;
         this.syncing = this::sync;
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
     }

@@ -45,7 +45,7 @@ class FileLogTest {
                     log.replay(tester);
                     assertEquals(all, tester.replayed);
                 }
-                log.rotate(1 + life);
+                log.rotate(1 + life, 0);
                 log.prepareSpare();
                 for (int i = 0; i < 2000; i++) {
                     Operation operation = LogTester.operation(random, 1 + life, sequence, 2000);
@@ -110,7 +110,7 @@ class FileLogTest {
             FileStorage storage = storage(Path.of(arguments[0]));
             LogTester tester = new LogTester();
             WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, 1, OPTIONS);
-            log.rotate(1);
+            log.rotate(1, 0);
             Random random = new Random(1);
             for (long sequence = 1; ; sequence += 10) {
                 tester.append(log, 0, next(random, sequence));

@@ -99,7 +99,7 @@ class LogConcurrencyTest {
     void aLaneBeginsASegmentWhileClaimsAreSynced() throws InterruptedException {
         CrashStorage storage = new CrashStorage("boot");
         try (WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS)) {
-            log.rotate(1);
+            log.rotate(1, 0);
             log.reserve(0, 10);
             Thread other = Thread.ofPlatform().unstarted(() -> log.reserve(1, 10));
             Thread.State[] reached = {null};
@@ -127,7 +127,7 @@ class LogConcurrencyTest {
         long seed = Long.getLong("seed", System.nanoTime());
         CrashStorage storage = new CrashStorage("boot");
         WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
-        log.rotate(1);
+        log.rotate(1, 0);
         AtomicLong sequence = new AtomicLong(1);
         AtomicLongArray synced = new AtomicLongArray(LANES);
         AtomicBoolean failed = new AtomicBoolean();
@@ -183,7 +183,7 @@ class LogConcurrencyTest {
     void syncsAreSharedAlsoByVirtualThreadsThatAreInterrupted() throws InterruptedException {
         CrashStorage storage = new CrashStorage("boot");
         WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
-        log.rotate(1);
+        log.rotate(1, 0);
         AtomicLong sequence = new AtomicLong(1);
         AtomicBoolean failed = new AtomicBoolean();
         AtomicInteger interrupted = new AtomicInteger();
@@ -221,7 +221,7 @@ class LogConcurrencyTest {
         for (int first = 0; first < 12; first++) {
             CrashStorage storage = new CrashStorage("boot");
             WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
-            log.rotate(1);
+            log.rotate(1, 0);
             storage.syncsUntilFailure = first;
             AtomicLong sequence = new AtomicLong(1);
             AtomicInteger original = new AtomicInteger();
@@ -265,7 +265,7 @@ class LogConcurrencyTest {
     void closingWaitsForASegmentThatIsMadeReady() throws InterruptedException {
         CrashStorage storage = new CrashStorage("boot");
         WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
-        log.rotate(1);
+        log.rotate(1, 0);
         AtomicLong sequence = new AtomicLong(1);
         for (int lane = 0; lane < 2; lane++) {
             Writer writer = new Writer(lane);

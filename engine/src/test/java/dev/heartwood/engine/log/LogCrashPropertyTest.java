@@ -68,7 +68,8 @@ class LogCrashPropertyTest {
         private int durable;
         private long checkpoint;
         private long generation;
-        private long sequence = 1;
+        /** Records hold the low half alone. */
+        private long sequence;
 
         Run(Random random, LogTester tester) {
             this.random = random;
@@ -77,6 +78,7 @@ class LogCrashPropertyTest {
 
         void run() {
             laneCount = 1 + random.nextInt(4);
+            sequence = random.nextBoolean() ? 1 : (random.nextInt(4) + 1L << 32) - random.nextInt(100);
             log = WriteAheadLog.create(storage, STORE_ID, laneCount, options);
             log.limitMemory(() -> memory);
             rotate();
@@ -136,7 +138,7 @@ class LogCrashPropertyTest {
 
         private void rotate() {
             generation += 1 + random.nextInt(2);
-            log.rotate(generation);
+            log.rotate(generation, sequence);
         }
 
         private void release() {

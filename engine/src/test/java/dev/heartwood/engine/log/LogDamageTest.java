@@ -18,6 +18,9 @@ import org.junit.jupiter.api.Test;
 
 /** Rot, missing files, files of other stores, and contents made to do harm. */
 class LogDamageTest {
+    /** Of whatever segment: tells where records are, not whether they are whole. */
+    private static final LogRecord RECORD = new LogRecord(RecordFormat.NARROW, 1, 0, 0);
+
     private static final long STORE_ID = 77;
     private static final LogOptions OPTIONS = new LogOptions(16 << 10, 32 << 10);
     private static final int LANES = 2;
@@ -30,7 +33,7 @@ class LogDamageTest {
     private WriteAheadLog write(LogTester tester, int count, int bytesMax) {
         Random random = new Random(11);
         WriteAheadLog log = WriteAheadLog.create(storage, STORE_ID, LANES, OPTIONS);
-        log.rotate(1);
+        log.rotate(1, 0);
         Operation[] last = new Operation[LANES];
         for (int i = 0; i < count; i++) {
             Operation operation = LogTester.operation(random, 1, 1 + i * 10L, bytesMax);
@@ -222,8 +225,8 @@ class LogDamageTest {
                 }
             } else {
                 int offset = LogLayout.HEADER_BYTES;
-                for (int skip = random.nextInt(20); skip > 0 && LogRecord.isPlausible(file.address + offset, 1000); skip--) {
-                    offset += (int) LogLayout.align(LogRecord.length(file.address + offset), 8);
+                for (int skip = random.nextInt(20); skip > 0 && RECORD.isPlausible(file.address + offset, 1000); skip--) {
+                    offset += (int) RECORD.step(file.address + offset);
                 }
                 long at = file.address + offset;
                 int field = 4 + random.nextInt(60);

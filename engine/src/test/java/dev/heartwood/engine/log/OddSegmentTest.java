@@ -31,7 +31,7 @@ class OddSegmentTest {
             try (WriteAheadLog log = WriteAheadLog.open(storage, STORE_ID, 1, OPTIONS, 0)) {
                 log.replay(tester);
                 for (int generation = 1; generation <= 2; generation++) {
-                    log.rotate(generation);
+                    log.rotate(generation, 0);
                     for (int i = 0; i < 200; i++) {
                         tester.append(log, 0, Operation.put(generation, 200L * generation + i, "x".repeat(1000)));
                     }

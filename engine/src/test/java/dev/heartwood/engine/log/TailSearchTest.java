@@ -20,6 +20,8 @@ class TailSearchTest {
     private static final int SEED = 7;
     private static final long LSN = 1000;
 
+    private static final LogRecord RECORD = new LogRecord(RecordFormat.NARROW, LSN - 10, 1, SEED);
+
     private final MemoryPool pool = MemoryPool.open(2 * BYTES);
     private final long address = pool.allocate(BYTES);
     private final TailSearch search = new TailSearch(LSN);
@@ -81,15 +83,15 @@ class TailSearchTest {
     void smallIntegersAreNoRecords(int bits) {
         SplittableRandom random = new SplittableRandom(bits);
         fill(i -> random.nextInt(1 << bits));
-        search.search("file", file, SEED, 0);
+        search.search("file", file, RECORD, 0);
         assertFalse(search.isFound());
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0x0001_0001, 0x0003_0003, 1, 3, 0, 33})
+    @ValueSource(ints = {0x0001_0001, 0x0003_0003, 1, 3, 0, 33, 25})
     void oneNumberAgainAndAgainIsNone(int number) {
         fill(i -> number);
-        search.search("file", file, SEED, 0);
+        search.search("file", file, RECORD, 0);
         assertFalse(search.isFound());
     }
 
@@ -98,7 +100,7 @@ class TailSearchTest {
         SplittableRandom random = new SplittableRandom(1);
         fill(i -> random.nextInt(1 << 20));
         putRecord(BYTES / 2, LSN + 1_000_000);
-        search.search("file", file, SEED, 0);
+        search.search("file", file, RECORD, 0);
         assertEquals("offset " + BYTES / 2 + " of file", search.place());
         assertEquals(LSN + 1_000_000 - 1, search.durableLsn());
     }
@@ -107,7 +109,7 @@ class TailSearchTest {
     void aRecordOfAnEarlierUseIsNotFound() {
         fill(i -> 0);
         putRecord(4096, LSN);
-        search.search("file", file, SEED, 0);
+        search.search("file", file, RECORD, 0);
         assertFalse(search.isFound());
     }
 
@@ -118,10 +120,10 @@ class TailSearchTest {
         for (long at = 0; at < BYTES / 2; at += LogLayout.RECORD_ALIGNMENT * 4) {
             LogRecord.writeHeader(address + at, BYTES / 2, LSN + 1, 5, Entries.PUT | 8 << 8, 1);
         }
-        search.search("file", file, SEED, 0);
+        search.search("file", file, RECORD, 0);
         assertFalse(search.isFound());
         putRecord(BYTES - 4096, LSN + 9);
-        search.search("file", file, SEED, 0);
+        search.search("file", file, RECORD, 0);
         assertEquals("offset " + (BYTES - 4096) + " of file", search.place());
     }
 
@@ -129,17 +131,17 @@ class TailSearchTest {
     @Test
     void aLongRecordIsFound() {
         SplittableRandom random = new SplittableRandom(2);
-        for (int length = 33; length < BYTES - 8192; length = length * 5 / 4) {
+        for (int length = LogLayout.RECORD_PAYLOAD + 1; length < BYTES - 8192; length = length * 5 / 4) {
             fill(i -> random.nextInt());
-            long at = random.nextInt(8192 / 8) * 8L;
+            long at = (long) random.nextInt(8192 / LogLayout.RECORD_ALIGNMENT) * LogLayout.RECORD_ALIGNMENT;
             LogRecord.writeHeader(address + at, length, LSN + 1, 5, Entries.PUT | 1 << 8, 1);
             Memory.putInt(address + at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(address + at, length, SEED));
             TailSearch found = new TailSearch(LSN);
-            found.search("file", file, SEED, 0);
+            found.search("file", file, RECORD, 0);
             assertEquals("offset " + at + " of file", found.isFound() ? found.place() : "none");
             Memory.putByte(address + at + length - 1, (byte) ~Memory.getByte(address + at + length - 1));
             TailSearch changed = new TailSearch(LSN);
-            changed.search("file", file, SEED, 0);
+            changed.search("file", file, RECORD, 0);
             assertFalse(changed.isFound(), "of " + length + " bytes");
         }
     }

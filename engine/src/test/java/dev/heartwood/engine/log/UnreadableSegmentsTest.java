@@ -37,7 +37,7 @@ class UnreadableSegmentsTest {
 
     /** A generation of several segments; nothing is made ready beforehand. */
     private List<Operation> fill() {
-        log.rotate(++generation);
+        log.rotate(++generation, 0);
         List<Operation> all = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             all.add(append(1000));
@@ -63,7 +63,7 @@ class UnreadableSegmentsTest {
     }
 
     private void letGoOfAll() {
-        log.rotate(++generation);
+        log.rotate(++generation, 0);
         append(1000);
         log.release(generation - 1);
     }
@@ -159,7 +159,7 @@ class UnreadableSegmentsTest {
         fill();
         log.limitMemory(() -> 0);
         spoilWhatWaits(32 << 10, file -> true);
-        log.rotate(++generation);
+        log.rotate(++generation, 0);
         List<Operation> all = new ArrayList<>();
         int refused = 0;
         for (int i = 0; i < 30; i++) {
@@ -196,7 +196,7 @@ class UnreadableSegmentsTest {
         fill();
         log.limitMemory(() -> 0);
         spoilWhatWaits(48 << 10, file -> true);
-        log.rotate(++generation);
+        log.rotate(++generation, 0);
         List<Operation> all = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             all.add(append(1000));
@@ -212,7 +212,7 @@ class UnreadableSegmentsTest {
     void recordsThatCannotBeReadAreNotTakenForTheEnd() {
         fill();
         letGoOfAll();
-        log.rotate(++generation);
+        log.rotate(++generation, 0);
         List<Operation> all = new ArrayList<>();
         for (int i = 0; i < 90; i++) {
             all.add(append(1000));
@@ -256,7 +256,7 @@ class UnreadableSegmentsTest {
                 WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 1, OPTIONS, 0)) {
             recovered.replay(sink);
             assertEquals(all, sink.replayed);
-            recovered.rotate(++generation);
+            recovered.rotate(++generation, 0);
             all.add(Operation.put(generation, sequence++, "in a life with claims"));
             tester.append(recovered, 0, all.getLast());
             assertFalse(killed.unreadableFrom.containsKey(LaneClaims.FILE));
@@ -277,7 +277,7 @@ class UnreadableSegmentsTest {
         try (LogTester sink = new LogTester();
                 WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 1, OPTIONS, 0)) {
             recovered.replay(sink);
-            recovered.rotate(++generation);
+            recovered.rotate(++generation, 0);
             all.add(Operation.put(generation, sequence++, "in a life without claims"));
             tester.append(recovered, 0, all.getLast());
             recovered.sync();

@@ -73,14 +73,14 @@ class UnsyncedSegmentsTest {
     /** As of a file system that needs a block of its own for that, and has none, or whose device fails: they are deleted later. */
     @Test
     void filesThatCannotBeDeletedAreNotForgotten() {
-        log.rotate(1);
+        log.rotate(1, 0);
         fillSegments(log, new ArrayList<>());
-        log.rotate(2);
+        log.rotate(2, 0);
         log.release(1);
         int kept = storage.files.size();
         storage.deletionRefusal = new NoSpaceException("no room to delete a file");
         log.returnFreeSpace();
-        log.rotate(3);
+        log.rotate(3, 0);
         storage.deletionRefusal = new StoreIoException(5, "EIO", "unlink", "a segment", -1);
         assertThrows(StoreIoException.class, log::returnFreeSpace);
         storage.deletionRefusal = null;
@@ -92,7 +92,7 @@ class UnsyncedSegmentsTest {
     /** As when the process has no descriptor left: full segments were opened again to be synced. */
     @Test
     void aSyncOpensNothing() {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         storage.openingRefusal = new StoreIoException(24, "EMFILE", "open", "a segment", -1);
@@ -104,10 +104,10 @@ class UnsyncedSegmentsTest {
     /** Full segments were closed: that they could not be written back was not known to the sync that opened them again. */
     @Test
     void aSyncIsToldThatFullSegmentsCouldNotBeWrittenBack() {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
-        log.rotate(2);
+        log.rotate(2, 0);
         log.prepareSpare();
         storage.failWriteBack();
         all.add(Operation.put(2, sequence++, "in a segment that is new"));
@@ -120,7 +120,7 @@ class UnsyncedSegmentsTest {
     /** What recovery has read may not be on the device, and is called durable by the next sync. */
     @Test
     void aSyncIsToldThatRecoveredSegmentsCouldNotBeWrittenBack() {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         CrashStorage killed = storage.kill();
@@ -129,7 +129,7 @@ class UnsyncedSegmentsTest {
             killed.failWriteBack();
             recovered.replay(sink);
             assertEquals(all, sink.replayed);
-            recovered.rotate(2);
+            recovered.rotate(2, 0);
             all.add(Operation.put(2, sequence++, "in a segment that is new"));
             tester.append(recovered, 0, all.getLast());
             assertThrows(StoreIoException.class, recovered::sync);
@@ -143,7 +143,7 @@ class UnsyncedSegmentsTest {
     /** The system takes for written what a sync has failed to write: the next life called it durable as it was. */
     @Test
     void whatAFailedSyncDidNotWriteIsWrittenBeforeItIsCalledDurable() {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         storage.failWriteBack();
@@ -153,7 +153,7 @@ class UnsyncedSegmentsTest {
                 WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 2, OPTIONS, 0)) {
             recovered.replay(sink);
             assertEquals(all, sink.replayed);
-            recovered.rotate(2);
+            recovered.rotate(2, 0);
             all.add(Operation.put(2, sequence++, "in a segment that is new"));
             tester.append(recovered, 0, all.getLast());
             recovered.sync();
@@ -164,7 +164,7 @@ class UnsyncedSegmentsTest {
 
     @Test
     void whatIsDurableIsNotKeptOpen() {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         assertTrue(storage.openMappings > 6, storage.openMappings + " open");
@@ -175,7 +175,7 @@ class UnsyncedSegmentsTest {
         try (LogTester sink = new LogTester();
                 WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 2, OPTIONS, 0)) {
             recovered.replay(sink);
-            recovered.rotate(2);
+            recovered.rotate(2, 0);
             recovered.sync();
             assertEquals(1, killed.openMappings);
         }
@@ -185,7 +185,7 @@ class UnsyncedSegmentsTest {
     /** What is there after a loss of power is on the device. */
     @Test
     void whatSurvivedALossOfPowerIsNotKeptOpen() {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         log.sync();
@@ -204,7 +204,7 @@ class UnsyncedSegmentsTest {
     @Test
     void ofManyFullSegmentsTheOldestAreSyncedInTheBackground() {
         log.limitOpen(() -> 2);
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         int segments = storage.files.size() - 1;
@@ -218,7 +218,7 @@ class UnsyncedSegmentsTest {
     @Test
     void whenTheOldestCannotBeSyncedNothingMoreIsLogged() {
         log.limitOpen(() -> 2);
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         storage.syncsUntilFailure = 0;
         StoreIoException failure = assertThrows(StoreIoException.class, () -> fillSegments(log, all));
@@ -258,7 +258,7 @@ class UnsyncedSegmentsTest {
     /** The system tells it once that a segment could not be written: who waited to sync it too was told that all was well. */
     @Test
     void whoWaitsForASyncThatFailsAcknowledgesNothing() throws InterruptedException {
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         fillSegments(log, all);
         log.limitOpen(() -> 0);
@@ -280,9 +280,9 @@ class UnsyncedSegmentsTest {
         try (LogTester sink = new LogTester();
                 WriteAheadLog recovered = WriteAheadLog.open(cut, STORE_ID, 2, OPTIONS, 0)) {
             recovered.replay(sink);
-            recovered.rotate(3);
+            recovered.rotate(3, 0);
             tester.append(recovered, 0, Operation.put(3, sequence++, "in a segment that is new"));
-            recovered.rotate(4);
+            recovered.rotate(4, 0);
             Rival leader = new Rival(recovered);
             cut.beforeDirectorySync = () -> {
                 cut.beforeDirectorySync = () -> {};
@@ -297,10 +297,10 @@ class UnsyncedSegmentsTest {
 
     /** What is found after a loss of power of which all reached the device but for the first record. */
     private CrashStorage cutAtTheFirstRecord() {
-        log.rotate(1);
+        log.rotate(1, 0);
         tester.append(log, 0, put(10));
         tester.append(log, 1, put(10));
-        log.rotate(2);
+        log.rotate(2, 0);
         tester.append(log, 0, Operation.put(2, sequence++, "x".repeat(10)));
         for (CrashStorage.File file : storage.files.values()) {
             System.arraycopy(file.bytes(), 0, file.durable, 0, file.durable.length);
@@ -318,8 +318,8 @@ class UnsyncedSegmentsTest {
         try (LogTester sink = new LogTester();
                 WriteAheadLog recovered = WriteAheadLog.open(cut, STORE_ID, 2, OPTIONS, 0)) {
             assertEquals(ReplaySummary.Ending.FIRST_GAP, recovered.replay(sink).ending());
-            recovered.rotate(3);
-            recovered.rotate(4);
+            recovered.rotate(3, 0);
+            recovered.rotate(4, 0);
             recovered.prepareSpare();
             recovered.returnFreeSpace();
             long segments = cut.files.size();

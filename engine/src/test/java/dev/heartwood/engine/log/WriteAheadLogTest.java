@@ -65,7 +65,7 @@ class WriteAheadLogTest {
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void aSegmentThatBeganHalfWayEndsTheLog(int steps) {
-        log.rotate(1);
+        log.rotate(1, 0);
         storage.addressesBeforeFailure = steps;
         List<Operation> written = new ArrayList<>(List.of(put(100)));
         tester.append(log, 0, written.getFirst());
@@ -88,7 +88,7 @@ class WriteAheadLogTest {
     /** The pool has given up what it had by then. */
     @Test
     void aSegmentThatIsMadeWhileTheLogClosesIsClosedToo() {
-        log.rotate(1);
+        log.rotate(1, 0);
         storage.beforeMapping = log::close;
         assertThrows(ClosedException.class, () -> log.reserve(0, 10));
         assertEquals(0, storage.openMappings);
@@ -96,24 +96,24 @@ class WriteAheadLogTest {
 
     @Test
     void theBytesAreTheFormat() {
-        log.rotate(7);
+        log.rotate(7, 0x99);
         tester.append(log, 1, Operation.put(7, 0x99, "abcdef"));
         tester.append(log, 1, new Operation(7, 0x9a, 1, true, List.of("ghi")));
         CrashStorage.File file = storage.files.get("log-000001.seg");
         long salt = Memory.getLong(file.address + LogLayout.HEADER_SALT);
         int seed = (int) (salt ^ salt >>> 32);
-        String first = "26000000" + "0100000000000000" + "9900000000000000" + "01020000" + "01000000" + "616263646566";
-        String second = "2b000000" + "0200000000000000" + "9a00000000000000" + "10000000" + "02000000"
+        String first = "1e000000" + "01000000" + "99000000" + "01020000" + "01000000" + "616263646566";
+        String second = "22000000" + "02000000" + "9a000000" + "10000000" + "02000000"
                 + "01000000" + "01" + "01" + "02" + "676869";
         checkRecord(file.address + 8192, first, seed);
-        checkRecord(file.address + 8192 + 40, second.replace("2b000000", "2a000000"), seed);
+        checkRecord(file.address + 8192 + 32, second, seed);
         String header = "07" + "01" + "0000" + "8877665544332211" + "0000000000000000" + "0700000000000000"
-                + "01000000" + "01000000" + "02000000" + "04000000" + "0000000000000000" + "0100000000000000"
+                + "02000000" + "01000000" + "02000000" + "04000000" + "0000000000000000" + "0100000000000000"
                 + "0040000000000000" + hex(file.address + LogLayout.HEADER_SALT, 8) + "0100000000000000"
                 + "0100000000000000" + "0100000000000000" + "0000000000000000" + "0000000000000000"
-                + "0000000000000000" + "0000000000000000" + "626f6f74" + "00000000";
-        assertEquals(header, hex(file.address + 4, 140));
-        assertEquals(0, Memory.getLong(file.address + 8192 + 40 + 48));
+                + "0000000000000000" + "0000000000000000" + "9900000000000000" + "626f6f74" + "00000000";
+        assertEquals(header, hex(file.address + 4, 148));
+        assertEquals(0, Memory.getLong(file.address + 8192 + 32 + 36));
     }
 
     private static void checkRecord(long address, String expected, int seed) {
@@ -128,7 +128,7 @@ class WriteAheadLogTest {
 
     @Test
     void segmentsGrowUpToTheirLimitAndALongRecordHasItsOwn() {
-        log.rotate(1);
+        log.rotate(1, 0);
         for (int i = 0; i < 300; i++) {
             tester.append(log, 0, put(1000));
         }
@@ -145,14 +145,14 @@ class WriteAheadLogTest {
         assertEquals(List.of(large, after), all.subList(300, 302));
         assertEquals(ReplaySummary.Ending.COMPLETE, summary[0].ending());
         assertEquals(302, summary[0].lastSequence());
-        assertEquals(301 * 32L + 300 * 1000 + 300_000 + 48, log.bytesAppended());
+        assertEquals(301 * 24L + 300 * 1000 + 300_000 + 36, log.bytesAppended());
     }
 
     /** The storage refuses a store outside of what is in memory. */
     @Test
     void aSegmentNeedNotBeInMemoryAsAWhole() {
         log.limitMemory(() -> 0);
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         for (int i = 0; i < 600; i++) {
             Operation operation = put(i % 100 == 99 ? 25_000 : 500);
@@ -172,7 +172,7 @@ class WriteAheadLogTest {
     @Test
     void littleMemoryMakesNoSmallerSegments() {
         log.limitMemory(() -> 0);
-        log.rotate(1);
+        log.rotate(1, 0);
         for (int i = 0; i < 2_000; i++) {
             tester.append(log, 0, put(100));
             log.prepareSpare();
@@ -182,7 +182,7 @@ class WriteAheadLogTest {
 
     @Test
     void aSpareIsMadeWhenHalfOfASegmentIsUsed() {
-        log.rotate(1);
+        log.rotate(1, 0);
         log.prepareSpare();
         tester.append(log, 0, put(100));
         log.prepareSpare();
@@ -209,10 +209,10 @@ class WriteAheadLogTest {
     void fewerFilesAreKeptWhenCheckpointsLetGoOfFewer() {
         withSegmentsOfOneSize((even, files) -> {
             writeGenerations(even, 1, 8);
-            even.rotate(9);
+            even.rotate(9, 0);
             even.release(8);
             tester.append(even, 0, Operation.put(9, sequence++, "x"));
-            even.rotate(10);
+            even.rotate(10, 0);
             // The one of generation 9, and as much as was let go of last.
             assertEquals(2, files.get().size());
         });
@@ -242,7 +242,7 @@ class WriteAheadLogTest {
     /** Writes generations of one segment each; every fourth lets go of all before. */
     private void writeGenerations(WriteAheadLog even, int first, int last) {
         for (int generation = first; generation <= last; generation++) {
-            even.rotate(generation);
+            even.rotate(generation, 0);
             for (int i = 0; i < 300; i++) {
                 tester.append(even, 0, Operation.put(generation, sequence++, "x".repeat(100)));
             }
@@ -262,7 +262,7 @@ class WriteAheadLogTest {
             fitted.whenSpareIsWanted(() -> wanted.set(true));
             int[] madeByAppends = new int[20];
             for (int generation = 1; generation < madeByAppends.length; generation++) {
-                fitted.rotate(generation);
+                fitted.rotate(generation, 0);
                 for (int i = 0; i < 300 + 20 * (generation % 5); i++) {
                     int before = other.mappingsMade;
                     tester.append(fitted, 0, Operation.put(generation, sequence++, "x".repeat(100)));
@@ -286,7 +286,7 @@ class WriteAheadLogTest {
         CrashStorage other = new CrashStorage("boot");
         try (WriteAheadLog lanes = WriteAheadLog.create(other, STORE_ID, 2, new LogOptions(16 << 10, 4 << 20))) {
             for (int generation = 1; generation <= 4; generation++) {
-                lanes.rotate(generation);
+                lanes.rotate(generation, 0);
                 for (int i = 0; i < 3_000; i++) {
                     tester.append(lanes, i & 1, Operation.put(generation, sequence++, "x".repeat(500)));
                 }
@@ -294,7 +294,7 @@ class WriteAheadLogTest {
                 lanes.release(generation - 1);
             }
             for (int generation = 5; generation <= 20; generation++) {
-                lanes.rotate(generation);
+                lanes.rotate(generation, 0);
                 for (int i = 0; i < 50; i++) {
                     tester.append(lanes, 0, Operation.put(generation, sequence++, "x".repeat(500)));
                 }
@@ -314,14 +314,14 @@ class WriteAheadLogTest {
         LogOptions options = new LogOptions(16 << 10, 4 << 20);
         try (WriteAheadLog earlier = WriteAheadLog.create(other, STORE_ID, 1, options)) {
             writeGenerations(earlier, 1, 8);
-            earlier.rotate(9);
+            earlier.rotate(9, 0);
             earlier.release(8);
         }
         Set<String> left = Set.copyOf(other.files.keySet());
         try (LogTester sink = new LogTester();
                 WriteAheadLog later = WriteAheadLog.open(other, STORE_ID, 1, options, 8)) {
             later.replay(sink);
-            later.rotate(10);
+            later.rotate(10, 0);
             assertTrue(other.files.keySet().containsAll(left), left + " became " + other.files.keySet());
             assertTrue(left.stream().filter(name -> name.endsWith(".seg")).count() > 1, left.toString());
         }
@@ -334,16 +334,16 @@ class WriteAheadLogTest {
         LogOptions options = new LogOptions(16 << 10, 1 << 20);
         CrashStorage other = new CrashStorage("boot");
         try (WriteAheadLog larger = WriteAheadLog.create(other, STORE_ID, 2, options)) {
-            larger.rotate(1);
-            tester.append(larger, 0, put(25_000));
-            tester.append(larger, 0, put(25_000));
+            larger.rotate(1, 0);
+            tester.append(larger, 0, put(27_000));
+            tester.append(larger, 0, put(27_000));
             for (int generation = 2; generation < 8; generation++) {
-                larger.rotate(generation);
+                larger.rotate(generation, 0);
                 tester.append(larger, 0, Operation.put(generation, sequence++, "little"));
             }
             List<Long> sizes = new ArrayList<>();
             other.files.values().forEach(file -> sizes.add((long) file.durable.length >> 10));
-            assertTrue(sizes.containsAll(List.of(36L, 144L, 68L, 36L, 20L)), sizes.toString());
+            assertTrue(sizes.containsAll(List.of(36L, 144L, 72L, 36L, 20L)), sizes.toString());
         }
         other.discard();
     }
@@ -351,7 +351,7 @@ class WriteAheadLogTest {
     /** Nothing was appended between a recovery that accepted a gap and a sync, so nothing said that the gap had been accepted. */
     @Test
     void whatASyncAfterRecoveryCallsDurableSurvivesALossOfPower() {
-        log.rotate(1);
+        log.rotate(1, 0);
         tester.append(log, 0, put(10));
         Operation whole = put(10);
         tester.append(log, 1, whole);
@@ -361,7 +361,7 @@ class WriteAheadLogTest {
                 WriteAheadLog recovered = WriteAheadLog.open(killed, STORE_ID, 2, OPTIONS, 0)) {
             assertEquals(1, recovered.replay(sink).lostRecords());
             assertEquals(List.of(whole), sink.replayed);
-            recovered.rotate(2);
+            recovered.rotate(2, 0);
             recovered.sync();
             CrashStorage left = killed.losePower(new Random(1));
             ReplaySummary[] summary = new ReplaySummary[1];
@@ -374,7 +374,7 @@ class WriteAheadLogTest {
     @Test
     void releasedSegmentsAreUsedAgain() {
         for (int generation = 1; generation < 200; generation++) {
-            log.rotate(generation);
+            log.rotate(generation, 0);
             for (int i = 0; i < 30; i++) {
                 tester.append(log, i % 2, Operation.put(generation, sequence++, "y".repeat(2000)));
             }
@@ -392,7 +392,7 @@ class WriteAheadLogTest {
     @Test
     void noSpaceChangesNothingAndHeals() {
         storage.bytesMax = 48 << 10;
-        log.rotate(1);
+        log.rotate(1, 0);
         List<Operation> all = new ArrayList<>();
         NoSpaceException full = assertThrows(NoSpaceException.class, () -> {
             while (true) {
@@ -413,7 +413,7 @@ class WriteAheadLogTest {
 
     @Test
     void whatIsTooLargeIsRefused() {
-        log.rotate(1);
+        log.rotate(1, 0);
         assertThrows(TooLargeException.class, () -> log.reserve(0, LogLayout.PAYLOAD_BYTES_MAX + 1));
         assertThrows(TooLargeException.class, () -> log.reserve(0, Long.MAX_VALUE - 100));
     }
@@ -421,8 +421,8 @@ class WriteAheadLogTest {
     @Test
     void useInTheWrongOrderIsRefused() {
         assertThrows(IllegalStateException.class, () -> log.reserve(0, 1));
-        log.rotate(5);
-        assertThrows(IllegalStateException.class, () -> log.rotate(5));
+        log.rotate(5, 0);
+        assertThrows(IllegalStateException.class, () -> log.rotate(5, 0));
         assertThrows(IllegalStateException.class, () -> log.release(5));
         assertThrows(IllegalStateException.class, () -> log.replay(tester));
         tester.append(log, 0, Operation.put(5, 1, "a"));
@@ -430,14 +430,14 @@ class WriteAheadLogTest {
         log.close();
         assertThrows(ClosedException.class, () -> log.reserve(0, 1));
         assertThrows(ClosedException.class, log::sync);
-        assertThrows(ClosedException.class, () -> log.rotate(6));
+        assertThrows(ClosedException.class, () -> log.rotate(6, 0));
         assertThrows(ClosedException.class, () -> log.release(4));
         log.prepareSpare();
     }
 
     @Test
     void aNewerFormatIsRefused() {
-        log.rotate(1);
+        log.rotate(1, 0);
         tester.append(log, 0, put(3));
         CrashStorage image = storage.kill();
         long page = image.files.firstEntry().getValue().address;
@@ -451,9 +451,9 @@ class WriteAheadLogTest {
     /** The process dies at every store of a header: with the file new, and with the file used before. */
     @Test
     void aHeaderUnderWayIsNoDamage() {
-        log.rotate(1);
+        log.rotate(1, 0);
         tester.append(log, 0, put(100));
-        log.rotate(2);
+        log.rotate(2, 0);
         tester.append(log, 0, Operation.put(2, sequence++, "b"));
         log.release(1);
         CrashStorage before = storage.kill();

@@ -23,6 +23,7 @@ import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.nio.file.Path;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -113,7 +114,8 @@ class WritePathTest {
             Lanes lanes = new Lanes(1);
             try (WriteAheadLog log = WriteAheadLog.create(storage, 1, lanes.count(), LOG);
                     BlockDevice data = storage.openDevice("data", true)) {
-                log.rotate(1);
+                AtomicLong sequence = new AtomicLong(1);
+                log.rotate(1, 1);
                 ExtentAllocator extents = new ExtentAllocator(data, Long.MAX_VALUE, 1);
                 MemtableSource source = environment.memtableSource(
                         lanes.count(), MEMTABLE_BYTES, new SpacePromise.Space(extents, () -> 0, MEMTABLE_BYTES));
@@ -128,7 +130,8 @@ class WritePathTest {
                         source,
                         failStop,
                         background.packing(),
-                        environment.workers());
+                        environment.workers(),
+                        sequence::get);
                 path = new WritePath(
                         environment.epochs(),
                         environment.clock(),
@@ -140,7 +143,7 @@ class WritePathTest {
                         failStop,
                         background,
                         new UserCode(),
-                        1);
+                        sequence);
                 put();
                 writer.start();
                 searches.await();
@@ -151,7 +154,7 @@ class WritePathTest {
                 assertInstanceOf(ClosedException.class, refusal.get());
                 assertEquals(0, generations.sealedCount());
                 // Refused if the log were in that generation already.
-                log.rotate(2);
+                log.rotate(2, 2);
                 for (Generation each : generations.newestFirst()) {
                     each.release();
                 }

@@ -6,8 +6,12 @@ import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Properties;
@@ -178,29 +182,43 @@ public final class DataSet {
         }
     }
 
-    /** Space the store takes, holes not counted. */
+    /** Space the store takes, holes not counted; it may make and delete files meanwhile. */
     long diskBytes() throws InterruptedException {
         try {
             Process du = new ProcessBuilder("du", "-sk", directory.toString())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String answer = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (du.waitFor() == 0) {
-                return Long.parseLong(answer.substring(0, answer.indexOf('\t'))) << 10;
-            }
-            return fileLengths();
+            du.waitFor();
+            // With a file that was deleted meanwhile it ends as if it had failed, having counted all others.
+            int end = answer.indexOf('\t');
+            return end > 0 ? Long.parseLong(answer.substring(0, end)) << 10 : fileLengths();
         } catch (IOException withoutDu) {
             return fileLengths();
         }
     }
 
-    private long fileLengths() {
-        try (Stream<Path> paths = Files.walk(directory)) {
-            return paths.filter(Files::isRegularFile)
-                    .mapToLong(p -> p.toFile().length())
-                    .sum();
+    long fileLengths() {
+        long[] bytes = {0};
+        try {
+            Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    bytes[0] += attributes.isRegularFile() ? attributes.size() : 0;
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+                    if (e instanceof NoSuchFileException) {
+                        return FileVisitResult.CONTINUE;
+                    }
+                    throw e;
+                }
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return bytes[0];
     }
 }

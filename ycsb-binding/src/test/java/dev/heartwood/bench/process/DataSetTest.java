@@ -8,9 +8,11 @@ import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
 import dev.heartwood.bench.engine.EngineSettings;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +44,35 @@ class DataSetTest {
         data.requireLoadedAsSet();
         String refusal = assertThrows(IllegalStateException.class, data(6_000)::requireLoadedAsSet).getMessage();
         assertTrue(refusal.contains("was loaded with 5000 records and not with 6000"), refusal);
+    }
+
+    /** Segments of a log come and go: one that went while files were counted ended a benchmark of many minutes. */
+    @Test
+    void filesMayGoWhileTheyAreCounted() throws Exception {
+        Path store = Files.createDirectory(directory.resolve("store"));
+        Files.write(store.resolve("data"), new byte[5_000]);
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread going = Thread.ofPlatform().start(() -> comeAndGo(store, ended));
+        try {
+            for (int i = 0; i < 2_000; i++) {
+                assertEquals(5_000, data(1).fileLengths());
+            }
+            assertTrue(data(1).diskBytes() >= 5_000);
+        } finally {
+            ended.set(true);
+            going.join();
+        }
+    }
+
+    private static void comeAndGo(Path store, AtomicBoolean ended) {
+        try {
+            for (int i = 0; !ended.get(); i++) {
+                Files.createFile(store.resolve("log-" + i));
+                Files.delete(store.resolve("log-" + i));
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private DataSet data(long records) {
