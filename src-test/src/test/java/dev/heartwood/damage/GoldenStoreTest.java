@@ -116,6 +116,23 @@ class GoldenStoreTest {
         }
     }
 
+    /** Before its first checkpoint, so that it has logs of two formats. */
+    @ParameterizedTest
+    @CsvSource({"v1", "v2", "v3", "v4", "v5"})
+    void aStoreOfEveryFormatMayBeKilledOnceItIsOpen(String version) throws IOException {
+        SimulatedMachine machine = golden(version, SEED);
+        Specimen expected = expected();
+        SimulatedMachine killed;
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+            expected.write(store, new SplittableRandom(SEED + 2), 20);
+            killed = machine.crash(CrashKind.KILL, new SplittableRandom(SEED));
+        }
+        try (KeyValueStore store = SimulatedStoreHost.open(killed, Specimen.options())) {
+            assertTrue(expected.read(store).isWhole());
+            assertTrue(store.verify().isClean());
+        }
+    }
+
     private static int format(SimulatedMachine machine) {
         byte[] data = machine.contents(Specimen.DIRECTORY, Specimen.DATA);
         return ByteBuffer.wrap(data).order(ByteOrder.LITTLE_ENDIAN).getInt(IMAGE_OFFSET);

@@ -107,7 +107,7 @@ final class LaneAppends {
         assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
         own.begin();
         try {
-            writeHeader(at, length, sequence, kind | keyLength << 8);
+            writeHeader(own, length, sequence, kind | keyLength << 8);
             Memory.copy(key, at + LogLayout.RECORD_PAYLOAD, keyLength);
             Memory.copy(value, at + LogLayout.RECORD_PAYLOAD + keyLength, valueLength);
             own.complete(at, length);
@@ -127,7 +127,7 @@ final class LaneAppends {
         assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
         own.begin();
         try {
-            writeHeader(at, length, sequence, LogLayout.KIND_BATCH);
+            writeHeader(own, length, sequence, LogLayout.KIND_BATCH);
             Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
             Memory.copy(payload, at + LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES, payloadLength);
             own.complete(at, length);
@@ -145,7 +145,7 @@ final class LaneAppends {
             if (own.segment != null && own.segment.end() > LogLayout.HEADER_BYTES) {
                 own.begin();
                 try {
-                    writeHeader(own.position, LogLayout.RECORD_PAYLOAD, 0, LogLayout.KIND_MARK);
+                    writeHeader(own, LogLayout.RECORD_PAYLOAD, own.firstSequence, LogLayout.KIND_MARK);
                     own.complete(own.position, LogLayout.RECORD_PAYLOAD);
                 } finally {
                     own.finish();
@@ -154,10 +154,20 @@ final class LaneAppends {
         }
     }
 
-    private void writeHeader(long at, int length, long sequence, int kindAndKeyLength) {
+    /** Of the record at the lane's position. */
+    private void writeHeader(LogLane own, int length, long sequence, int kindAndKeyLength) {
         long number = lsn.getAndIncrement(LSN_INDEX);
+        requireDrawn(number - own.firstLsn);
+        requireDrawn(sequence - own.firstSequence);
         long behind = number - commit.durable();
         int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
-        LogRecord.writeHeader(at, length, number, sequence, kindAndKeyLength, unsynced);
+        LogRecord.writeHeader(own.position, length, number, sequence, kindAndKeyLength, unsynced);
+    }
+
+    /** Recovery would take a record with other numbers for none, and the log to end before it. */
+    private static void requireDrawn(long number) {
+        if (number < 0 || number >= LogLayout.DRAWN_MAX) {
+            throw new IllegalStateException("drawn as number " + number + " of its generation");
+        }
     }
 }

@@ -32,7 +32,7 @@ import dev.heartwood.engine.page.PageLayout;
  * </pre>
  *
  * LSN and sequence are the low halves of numbers that are not below those in the header, by less than {@link #DRAWN_MAX}: so a record of an
- * earlier use of the file, which has lower ones, does not look like one of this.
+ * earlier use of the file, which has lower ones by less than that, does not look like one of this.
  *
  * <p>Segments of format 1, which are read and no longer written, have no first sequence in the header and the boot id in its place. Their
  * records are 8-aligned and have LSN and sequence in full: see {@link RecordFormat#WIDE}.
@@ -90,7 +90,10 @@ final class LogLayout {
     static final int RECORD_PAYLOAD = RECORD_UNSYNCED + 4;
     static final int RECORD_ALIGNMENT = 4;
 
-    /** More LSNs, and more sequences, than are drawn in a generation: each takes 32 bytes and more of a memtable of a GiB at most. */
+    /**
+     * More LSNs, and more sequences, than are drawn in a generation: each entry takes 24 bytes and more of the memory for memtables, and each
+     * lane one mark.
+     */
     static final long DRAWN_MAX = 1L << 31;
 
     /** A batch: the count of its entries and then {@link BatchPayload}. */

@@ -39,6 +39,8 @@ final class LogSegment {
     final int lane;
     final long index;
     final int seed;
+    final long firstLsn;
+    final long firstSequence;
     boolean finished;
     private long end;
     private MappedFile file;
@@ -51,6 +53,8 @@ final class LogSegment {
         this.lane = header.lane();
         this.index = header.index();
         this.seed = header.seed();
+        this.firstLsn = header.generation().firstLsn();
+        this.firstSequence = header.generation().firstSequence();
         this.end = end;
         this.file = file;
     }

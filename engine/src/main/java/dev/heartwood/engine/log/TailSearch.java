@@ -5,8 +5,8 @@ import dev.heartwood.engine.device.MappedFile;
 /** Looks for valid records behind the end of a lane: what tells damage from a torn tail. One thread. */
 final class TailSearch {
     /*
-     * Every aligned offset is a candidate. Length, kind, LSN and sequence rule out nearly all of them, among them every record of an
-     * earlier use of the file, whose LSN is lower. Where values pass all the same, checksums cost little (RecordSums). What cannot be read
+     * Every aligned offset is a candidate. Length, kind, LSN and sequence rule out nearly all of them, among them the records of an
+     * earlier use of the file, whose LSNs are lower. Where values pass all the same, checksums cost little (RecordSums). What cannot be read
      * says nothing.
      */
     private final long lsnAbove;

@@ -153,7 +153,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /**
      * Appends from now on belong to {@code number}, which is greater than every generation before, and have sequences from {@code
-     * firstSequence} on. Nobody appends beside this call, and what was appended before happens before it.
+     * firstSequence} on, of which there are fewer than 2^31. Nobody appends beside this call, and what was appended before happens before it.
      */
     public void rotate(long number, long firstSequence) {
         for (LogScan.Spare spare : scan.unreadable()) {

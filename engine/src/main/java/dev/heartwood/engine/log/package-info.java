@@ -50,7 +50,8 @@
  *   <li>A record counts only when its checksum, changed by the salt of this use of the file, holds over all its other fields.
  *       So the order of the stores that make a record does not matter.
  *   <li>LSNs ascend within a lane, and every LSN below the counter is one record; so is every sequence within a lane ascending.
- *       Rotation happens with all lanes at rest: all LSNs and sequences of a generation are below those of the next.
+ *       Rotation happens with all lanes at rest: all LSNs and sequences of a generation are below those of the next, and records have the low
+       halves of both alone, which the first ones in their segment's header make whole.
  *   <li>A header page is published by its first 8 bytes; they are zero while it is being written. It is there twice.
  *   <li>A file is used again only when a durable checkpoint holds what was in it, and at its own length.
  *       One with a page that the device no longer gives is passed over and deleted, and a lane whose file turns out to have one

@@ -12,8 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A log over many lives, with deaths of the process in the middle of appends, losses of power, clean ends, recoveries that die
@@ -25,16 +23,6 @@ class LogCrashPropertyTest {
     private static final int STEPS = 400;
 
     private final long seedFirst = Long.getLong("seed", System.nanoTime());
-
-    /**
-     * Histories that once lost what they had to keep, or brought back what was gone: a sync or a release followed a recovery that
-     * accepted a gap, before anything said so.
-     */
-    @ParameterizedTest
-    @ValueSource(longs = {7417405913854L, 8214979944686L})
-    void recoversWhatItOnceDidNot(long seed) {
-        run(seed);
-    }
 
     @Test
     void recoversWhatItMust() {

@@ -15,12 +15,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Rot, missing files, files of other stores, and contents made to do harm. */
 class LogDamageTest {
-    /** Of whatever segment: tells where records are, not whether they are whole. */
-    private static final LogRecord RECORD = new LogRecord(RecordFormat.NARROW, 1, 0, 0);
-
     private static final long STORE_ID = 77;
     private static final LogOptions OPTIONS = new LogOptions(16 << 10, 32 << 10);
     private static final int LANES = 2;
@@ -61,6 +61,10 @@ class LogDamageTest {
         }
     }
 
+    private static CrashStorage as(RecordFormat format, CrashStorage image) {
+        return format == RecordFormat.WIDE ? WideLog.of(image, STORE_ID) : image;
+    }
+
     /** Changes every byte in turn; returns how often the change was loud. What is delivered is the truth in any case. */
     private int flipAll(CrashStorage image, boolean mayLoseLast) {
         int loud = 0;
@@ -93,43 +97,76 @@ class LogDamageTest {
         return loud;
     }
 
-    @Test
-    void everyByteOfALogWhoseProcessDied() {
+    @ParameterizedTest
+    @EnumSource(RecordFormat.class)
+    void everyByteOfALogWhoseProcessDied(RecordFormat format) {
         try (LogTester tester = new LogTester()) {
             write(tester, OPERATIONS, 60);
-            assertTrue(flipAll(storage.kill(), true) > 100);
+            assertTrue(flipAll(as(format, storage.kill()), true) > 100);
         }
     }
 
-    @Test
-    void everyByteOfALogThatWasClosedIsLoud() {
+    @ParameterizedTest
+    @EnumSource(RecordFormat.class)
+    void everyByteOfALogThatWasClosedIsLoud(RecordFormat format) {
         try (LogTester tester = new LogTester()) {
             write(tester, OPERATIONS, 60).close();
-            assertTrue(flipAll(storage.kill(), false) > 100);
+            assertTrue(flipAll(as(format, storage.kill()), false) > 100);
         }
     }
 
-    @Test
-    void everyByteOfALogThatWasClosedBeforePowerWasLostIsLoud() {
+    @ParameterizedTest
+    @EnumSource(RecordFormat.class)
+    void everyByteOfALogThatWasClosedBeforePowerWasLostIsLoud(RecordFormat format) {
         try (LogTester tester = new LogTester()) {
             write(tester, OPERATIONS, 60).close();
-            assertTrue(flipAll(storage.losePower(new Random(1)), false) > 100);
+            assertTrue(flipAll(as(format, storage.losePower(new Random(1))), false) > 100);
         }
     }
 
-    @Test
-    void aMissingSegmentIsLoud() {
+    @ParameterizedTest
+    @EnumSource(RecordFormat.class)
+    void aMissingSegmentIsLoud(RecordFormat format) {
         try (LogTester tester = new LogTester()) {
             write(tester, 3000, 60).close();
             List<String> names =
                     segments(storage).stream().map(file -> file.name).toList();
             assertTrue(names.size() > 3);
             for (String name : names) {
-                for (CrashStorage image : List.of(storage.kill(), storage.losePower(new Random(2)))) {
+                for (CrashStorage image : List.of(as(format, storage.kill()), as(format, storage.losePower(new Random(2))))) {
+                    assertEquals(operations, replay(image));
                     image.delete(name);
                     assertThrows(CorruptionException.class, () -> replay(image), name);
                     assertEquals(names.size(), image.list().size());
                 }
+            }
+        }
+    }
+
+    /** As after a new version has opened a store that was killed, and was killed before its first checkpoint. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aLogOfFormat1GoesOnInTheNext(boolean isPowerLost) {
+        try (LogTester tester = new LogTester()) {
+            write(tester, 3000, 60);
+            CrashStorage wide = WideLog.of(storage.kill(), STORE_ID);
+            try (WriteAheadLog log = WriteAheadLog.open(wide, STORE_ID, LANES, OPTIONS, 0);
+                    LogTester sink = new LogTester()) {
+                log.replay(sink);
+                assertEquals(operations, sink.replayed);
+                log.rotate(2, 100_000);
+                for (int i = 0; i < 1000; i++) {
+                    Operation operation = Operation.put(2, 100_000 + i, "abc".repeat(i % 90));
+                    tester.append(log, i % LANES, operation);
+                    operations.add(operation);
+                }
+                log.sync();
+                CrashStorage after = isPowerLost ? wide.losePower(new Random(3)) : wide.kill();
+                assertEquals(operations, replay(after));
+                // What is in the older segments counts on.
+                CrashStorage missing = wide.kill();
+                missing.delete(missing.list().stream().filter(name -> SegmentName.number(name) == 2).findFirst().orElseThrow());
+                assertThrows(CorruptionException.class, () -> replay(missing));
             }
         }
     }
@@ -182,19 +219,20 @@ class LogDamageTest {
     }
 
     /** Random changes whose checksums are made to hold, so that they reach the decoders behind them. */
-    @Test
-    void hostileContentsAreRefusedOrRead() {
+    @ParameterizedTest
+    @EnumSource(RecordFormat.class)
+    void hostileContentsAreRefusedOrRead(RecordFormat format) {
         long seed = Long.getLong("seed", System.nanoTime());
         int rounds = Integer.getInteger("rounds", 4000);
         try (LogTester tester = new LogTester()) {
             write(tester, 60, 400);
-            CrashStorage image = storage.kill();
+            CrashStorage image = as(format, storage.kill());
             Random random = new Random(seed);
             for (int i = 0; i < rounds; i++) {
                 List<CrashStorage.File> files = segments(image);
                 CrashStorage.File file = files.get(random.nextInt(files.size()));
                 byte[] before = file.bytes();
-                mutate(file, random);
+                mutate(file, format, random);
                 CrashStorage read = random.nextBoolean() ? image : image.losePower(new Random(i));
                 try (WriteAheadLog log = WriteAheadLog.open(read, STORE_ID, LANES, OPTIONS, 0)) {
                     log.replay(new Reading());
@@ -211,7 +249,8 @@ class LogDamageTest {
         }
     }
 
-    private static void mutate(CrashStorage.File file, Random random) {
+    private static void mutate(CrashStorage.File file, RecordFormat format, Random random) {
+        LogRecord record = new LogRecord(format, 1, 0, 0);
         int seed = (int) (Memory.getLong(file.address + LogLayout.HEADER_SALT)
                 ^ Memory.getLong(file.address + LogLayout.HEADER_SALT) >>> 32);
         for (int changes = 1 + random.nextInt(3); changes > 0; changes--) {
@@ -225,8 +264,8 @@ class LogDamageTest {
                 }
             } else {
                 int offset = LogLayout.HEADER_BYTES;
-                for (int skip = random.nextInt(20); skip > 0 && RECORD.isPlausible(file.address + offset, 1000); skip--) {
-                    offset += (int) RECORD.step(file.address + offset);
+                for (int skip = random.nextInt(20); skip > 0 && record.isPlausible(file.address + offset, 1000); skip--) {
+                    offset += (int) record.step(file.address + offset);
                 }
                 long at = file.address + offset;
                 int field = 4 + random.nextInt(60);

@@ -85,6 +85,18 @@ class WriteAheadLogTest {
         after.discard();
     }
 
+    /** Recovery would take such a record for none, and what follows it in its lane would be lost without a word. */
+    @ParameterizedTest
+    @ValueSource(longs = {-1, 1L << 31})
+    void aSequenceThatTheGenerationCannotHaveEndsTheLog(long beyond) {
+        log.rotate(1, 1000);
+        tester.append(log, 0, Operation.put(1, 1000, "first"));
+        tester.append(log, 1, Operation.put(1, 1000 + (1L << 31) - 1, "last"));
+        assertThrows(IllegalStateException.class, () -> tester.append(log, 0, Operation.put(1, 1000 + beyond, "none")));
+        assertTrue(log.isFailed());
+        assertEquals(2, replay(storage.kill(), 0, new ReplaySummary[1]).size());
+    }
+
     /** The pool has given up what it had by then. */
     @Test
     void aSegmentThatIsMadeWhileTheLogClosesIsClosedToo() {

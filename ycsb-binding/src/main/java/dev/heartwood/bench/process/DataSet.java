@@ -189,10 +189,11 @@ public final class DataSet {
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             String answer = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            du.waitFor();
-            // With a file that was deleted meanwhile it ends as if it had failed, having counted all others.
-            int end = answer.indexOf('\t');
-            return end > 0 ? Long.parseLong(answer.substring(0, end)) << 10 : fileLengths();
+            if (du.waitFor() == 0) {
+                return Long.parseLong(answer.substring(0, answer.indexOf('\t'))) << 10;
+            }
+            // Which it also says when a file was deleted meanwhile.
+            return fileLengths();
         } catch (IOException withoutDu) {
             return fileLengths();
         }
@@ -210,7 +211,7 @@ public final class DataSet {
 
                 @Override
                 public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
-                    if (e instanceof NoSuchFileException) {
+                    if (e instanceof NoSuchFileException && !file.equals(directory)) {
                         return FileVisitResult.CONTINUE;
                     }
                     throw e;

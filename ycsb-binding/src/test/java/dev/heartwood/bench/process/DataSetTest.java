@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,7 +53,8 @@ class DataSetTest {
         Path store = Files.createDirectory(directory.resolve("store"));
         Files.write(store.resolve("data"), new byte[5_000]);
         AtomicBoolean ended = new AtomicBoolean();
-        Thread going = Thread.ofPlatform().start(() -> comeAndGo(store, ended));
+        FutureTask<Integer> going = new FutureTask<>(() -> comeAndGo(store, ended));
+        Thread.ofPlatform().start(going);
         try {
             for (int i = 0; i < 2_000; i++) {
                 assertEquals(5_000, data(1).fileLengths());
@@ -60,19 +62,22 @@ class DataSetTest {
             assertTrue(data(1).diskBytes() >= 5_000);
         } finally {
             ended.set(true);
-            going.join();
+            assertTrue(going.get() > 0);
         }
     }
 
-    private static void comeAndGo(Path store, AtomicBoolean ended) {
-        try {
-            for (int i = 0; !ended.get(); i++) {
-                Files.createFile(store.resolve("log-" + i));
-                Files.delete(store.resolve("log-" + i));
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    private static int comeAndGo(Path store, AtomicBoolean ended) throws IOException {
+        int count = 0;
+        for (; !ended.get(); count++) {
+            Files.createFile(store.resolve("log-" + count));
+            Files.delete(store.resolve("log-" + count));
         }
+        return count;
+    }
+
+    @Test
+    void aStoreThatIsNotThereTakesNoSpaceThatAnybodyCouldTell() {
+        assertThrows(UncheckedIOException.class, data(1)::fileLengths);
     }
 
     private DataSet data(long records) {
