@@ -19,6 +19,7 @@ public final class Branch {
     final BranchShape shape;
     final OverflowGroup[] groups;
     final ScanLength scanLength = new ScanLength();
+    final ScanLength largeScanLength = new ScanLength();
     private final BranchStats stats;
     private final byte[] firstKey;
     private final byte[] lastKey;

@@ -576,6 +576,9 @@ public final class BranchCursor implements LargeValueCursor {
         }
         closed = true;
         page = 0;
+        if (largeAhead != null) {
+            largeAhead.end();
+        }
         try {
             source.close();
             ranges.close();

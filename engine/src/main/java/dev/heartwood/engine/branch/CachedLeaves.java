@@ -63,7 +63,7 @@ final class CachedLeaves implements LeafSource {
     @Override
     public void readAhead(int leaf, int lastInRange) {
         announced = leaf;
-        ask(leaf, leaf + branch.scanLength.leaves(), Math.max(leaf, lastInRange));
+        ask(leaf, leaf + branch.scanLength.pages(), Math.max(leaf, lastInRange));
     }
 
     @Override
@@ -84,7 +84,7 @@ final class CachedLeaves implements LeafSource {
         if (leaf >= askAgainAt) {
             int taken = leaf - first;
             int from = Math.max(askedTo, leaf);
-            int to = from + Math.clamp(taken, branch.scanLength.leaves(), READ_PAGES_MAX);
+            int to = from + Math.clamp(taken, branch.scanLength.pages(), READ_PAGES_MAX);
             ask(from, taken < PageLayout.EXTENT_PAGES ? to : to & -PageLayout.EXTENT_PAGES, lastInRange);
         }
     }

@@ -8,8 +8,8 @@ import dev.heartwood.engine.page.PageLayout;
 final class LargeValuesAhead {
     /*
      * The leaf says where the values of the next entries lie, so what is asked for is what will be needed, as few reads as their
-     * places allow and all at once. A cursor that takes one value after the other is taken to go on as far as it has come: each time
-     * that it has used half of what it asked for, it asks for as much as it has taken.
+     * places allow and all at once. A cursor that takes one value after the other is taken to go on as far as it has come, or as far as
+     * scans of the branch have taken lately: each time that it has used half of what it asked for, it asks for as much.
      */
     private static final int WINDOW_BYTES_MIN = 16 << 10;
     private static final int WINDOW_BYTES_MAX = PageLayout.EXTENT_BYTES;
@@ -26,6 +26,7 @@ final class LargeValuesAhead {
     private int taken;
 
     private long takenBytes;
+    private int lastBytes;
     /** The entry at which more is asked for, and the one behind those asked for. */
     private int askAt;
 
@@ -56,7 +57,9 @@ final class LargeValuesAhead {
     void take(long page, int leafNumber, int index, int limit, int valueBytes) {
         boolean goesOn = leafNumber == leaf ? index == taken + 1 : leafNumber == leaf + 1;
         boolean goesBack = leafNumber == leaf && index == taken - 1;
-        takenBytes = goesOn ? takenBytes : 0;
+        if (!goesOn) {
+            end();
+        }
         if (!goesOn || leafNumber != leaf) {
             leaf = leafNumber;
             askAt = index;
@@ -64,10 +67,25 @@ final class LargeValuesAhead {
         }
         taken = index;
         if (index >= askAt && askedTo < limit && !goesBack) {
-            ask(page, limit, Math.clamp(takenBytes, WINDOW_BYTES_MIN, WINDOW_BYTES_MAX));
+            ask(page, limit, windowBytes());
             askAt = index + (askedTo - index + 1) / 2;
         }
         takenBytes += valueBytes;
+        lastBytes = valueBytes;
+    }
+
+    /** The values that were taken one after the other were a scan, which has ended. */
+    void end() {
+        if (takenBytes > lastBytes) {
+            long pages = takenBytes + PageLayout.PAGE_BYTES - 1 >>> PageLayout.PAGE_SHIFT;
+            branch.largeScanLength.add((int) Math.min(pages, PageLayout.EXTENT_PAGES));
+        }
+        takenBytes = 0;
+    }
+
+    private long windowBytes() {
+        long expected = (long) branch.largeScanLength.pages() << PageLayout.PAGE_SHIFT;
+        return Math.clamp(Math.max(takenBytes, expected - takenBytes), WINDOW_BYTES_MIN, WINDOW_BYTES_MAX);
     }
 
     private void ask(long page, int limit, long windowBytes) {

@@ -3,6 +3,7 @@ package dev.heartwood.engine.branch;
 import static dev.heartwood.engine.branch.OverflowLayout.PAGE_PAYLOAD_BYTES;
 
 import dev.heartwood.engine.base.LargeValues;
+import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
@@ -131,8 +132,7 @@ public final class OverflowGroup implements LargeValues {
             int page = pageOf(at);
             int endPage = pageOf(position + length - 1) + 1;
             if (endPage - page > 1 && (done == 0 || (page & PageLayout.EXTENT_PAGES - 1) == 0)) {
-                // What spans pages is read at once, an extent at a time.
-                prefetchOfExtent(page, endPage);
+                bringOfExtent(page, endPage);
             }
             long address = patient ? lockPatiently(page) : lock(page);
             try {
@@ -141,6 +141,22 @@ public final class OverflowGroup implements LargeValues {
                 storage.file().unlockShared(address);
             }
             done += part;
+        }
+    }
+
+    /**
+     * What spans pages is read at once, an extent at a time, with the next one begun before it: a few pages by this thread, which waits better
+     * for one read than for what others may have begun.
+     */
+    private void bringOfExtent(int page, int endPage) {
+        int end = Math.min(endPage, (page | PageLayout.EXTENT_PAGES - 1) + 1);
+        if (end < endPage) {
+            prefetchOfExtent(end, endPage);
+        }
+        if (end - page <= CachedFile.BRING_PAGES_MAX) {
+            storage.file().bring(devicePage(page), end - page, PageType.OVERFLOW, id);
+        } else {
+            prefetchOfExtent(page, end);
         }
     }
 

@@ -20,6 +20,9 @@ import java.util.function.Consumer;
  * the exit.
  */
 public final class CachedFile implements AutoCloseable {
+    /** The most pages that {@link #bring} reads: 32 KiB, which threads wait for without sleeping. */
+    public static final int BRING_PAGES_MAX = 8;
+
     private static final int ATTEMPTS_MAX = 16;
 
     private final PageCache cache;
@@ -63,11 +66,13 @@ public final class CachedFile implements AutoCloseable {
     }
 
     /**
-     * Reads a page and the one behind it at once, with this thread, if both are absent and there is room for them; else it does nothing, as when
-     * one cannot be read. Advice only, inside an epoch or not.
+     * Reads the absent ones of a few neighbouring pages at once, with this thread, if there are at least two and room for them; else it does
+     * nothing, as when they cannot be read. The first access to each is expected and does not make it hot. Advice only, inside an epoch or not.
+     *
+     * @param count up to {@link #BRING_PAGES_MAX}
      */
-    public void bringPair(long firstPage, PageType type, long generation) {
-        cache.loader.loadPair(this, firstPage, type, generation);
+    public void bring(long firstPage, int count, PageType type, long generation) {
+        cache.loader.loadRun(this, firstPage, count, type, generation);
     }
 
     /**

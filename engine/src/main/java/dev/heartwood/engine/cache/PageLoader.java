@@ -15,8 +15,6 @@ final class PageLoader {
      * releases the frame's write lock, in this order. Whoever finds the entry negative waits for it to change and looks again:
      * after a failed load it is absent, so each waiter then reads for itself and gets its own error.
      */
-    private static final int PAIR_BYTES = 2 * PageLayout.PAGE_BYTES;
-
     private final FrameTable frames;
     private final FrameSource source;
     private final FrameSupply supply;
@@ -117,31 +115,51 @@ final class PageLoader {
         counters.loads.increment();
     }
 
-    /** Loads two neighbouring pages with one read, if both are absent and nothing has to be waited for; a page that is damaged stays absent. */
-    void loadPair(CachedFile file, long firstPage, PageType type, long generation) {
-        long inFile = file.device().size() >>> PageLayout.PAGE_SHIFT;
-        long buffer = firstPage >= 0 && firstPage + 2 <= inFile ? pool.allocate(PAIR_BYTES) : 0;
+    /**
+     * Loads the absent ones of a few neighbouring pages with one read, if there are at least two and nothing has to be waited for; a page that is
+     * damaged stays absent.
+     */
+    void loadRun(CachedFile file, long firstPage, int count, PageType type, long generation) {
+        DirectMap map = file.map();
+        long first = firstPage;
+        long end = firstPage < 0 ? firstPage : Math.min(firstPage + count, file.device().size() >>> PageLayout.PAGE_SHIFT);
+        while (first < end && map.get(first) != 0) {
+            first++;
+        }
+        while (first < end && map.get(end - 1) != 0) {
+            end--;
+        }
+        int bytes = (int) (end - first) << PageLayout.PAGE_SHIFT;
+        long buffer = end - first >= 2 ? pool.allocate(bytes) : 0;
         if (buffer == 0) {
             return;
         }
-        int first = 0;
-        int second = 0;
+        try {
+            loadFrom(file, first, end, first, buffer, false, type, generation);
+        } finally {
+            pool.free(buffer, bytes);
+        }
+    }
+
+    /**
+     * Begins the loads of the pages from {@code page} on, reads all from {@code first} on, and ends those loads, whatever any of it throws.
+     *
+     * @param isClaimed whether a load was begun of a page before this one
+     * @return whether the pages were read
+     */
+    private boolean loadFrom(
+            CachedFile file, long first, long end, long page, long buffer, boolean isClaimed, PageType type, long generation) {
+        if (page == end) {
+            return isClaimed && readRun(file, first, (int) (end - first), buffer);
+        }
+        int frame = claim(file, page);
         boolean isRead = false;
         try {
-            first = claim(file, firstPage);
-            second = first == 0 ? 0 : claim(file, firstPage + 1);
-            isRead = second != 0 && readPair(file, firstPage, buffer);
+            isRead = loadFrom(file, first, end, page + 1, buffer, isClaimed || frame != 0, type, generation);
         } finally {
-            try {
-                end(file, first, firstPage, isRead ? buffer : 0, type, generation);
-            } finally {
-                try {
-                    end(file, second, firstPage + 1, isRead ? buffer + PageLayout.PAGE_BYTES : 0, type, generation);
-                } finally {
-                    pool.free(buffer, PAIR_BYTES);
-                }
-            }
+            end(file, frame, page, isRead ? buffer + (page - first << PageLayout.PAGE_SHIFT) : 0, type, generation);
         }
+        return isRead;
     }
 
     /** A frame for an absent page, marked as being loaded; 0 when there is none ready, or the page is not absent. */
@@ -151,16 +169,16 @@ final class PageLoader {
         return frame != 0 && source.beginLoad(map, pageNumber, frame, false) ? frame : 0;
     }
 
-    private static boolean readPair(CachedFile file, long firstPage, long buffer) {
+    private static boolean readRun(CachedFile file, long firstPage, int count, long buffer) {
         try {
-            file.device().read(firstPage << PageLayout.PAGE_SHIFT, buffer, PAIR_BYTES);
+            file.device().read(firstPage << PageLayout.PAGE_SHIFT, buffer, count << PageLayout.PAGE_SHIFT);
             return true;
         } catch (StoreException unread) {
             return false; // whoever needs one of them reads it again and gets the error
         }
     }
 
-    /** Ends the load of a page of a pair, if it was begun; {@code read} is 0 when it failed. */
+    /** Ends the load of a page of a run, if it was begun; {@code read} is 0 when it failed. */
     private void end(CachedFile file, int frame, long pageNumber, long read, PageType type, long generation) {
         if (frame == 0) {
             return;
@@ -169,7 +187,7 @@ final class PageLoader {
             return;
         }
         Memory.copy(read, frames.address(frame), PageLayout.PAGE_BYTES);
-        frames.load(frame, type);
+        frames.markAhead(frame);
         publish(file, frame, pageNumber);
         counters.loads.increment();
     }

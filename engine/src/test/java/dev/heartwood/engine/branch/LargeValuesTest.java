@@ -119,6 +119,57 @@ class LargeValuesTest {
         branch.release();
     }
 
+    /** The first scans ask for more and more as they go on, those after them for all of it. */
+    @Test
+    void aScanIsReadAheadAsFarAsThoseBeforeItWent() {
+        List<Entry> entries = entries(COUNT, 1400);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        long first = readsOfScan(branch, entries, 0);
+        for (int from = 40; from < 400; from += 40) {
+            readsOfScan(branch, entries, from);
+        }
+        long before = fixture.cache.stats().prefetches();
+        long later = readsOfScan(branch, entries, 480);
+        assertTrue(later < first, later + " reads, " + first + " at first");
+        long ahead = fixture.cache.stats().prefetches() - before;
+        assertTrue(ahead <= 2 * 40 * 1400 / 4064, ahead + " pages for 40 values");
+        branch.release();
+    }
+
+    private long readsOfScan(Branch branch, List<Entry> entries, int from) {
+        long before = fixture.device.reads();
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            cursor.seekFirst();
+            for (int i = 0; i < from; i++) {
+                cursor.next();
+            }
+            for (int i = from; i < from + 40; i++) {
+                assertArrayEquals(entries.get(i).value(), taken(cursor));
+                cursor.next();
+            }
+        }
+        return fixture.device.reads() - before;
+    }
+
+    /** It sleeps less for its own read than for one that was begun ahead; only what lies in another extent is. */
+    @Test
+    void aValueOfSeveralPagesIsReadByWhoAsksForIt() {
+        List<Entry> entries = entries(60, 20_000);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        int pages = branch.overflowGroups()[0].pageCount();
+        int extents = branch.overflowGroups()[0].extents().length;
+        assertTrue(fixture.isFromDevice(branch, entries.get(0)));
+        long reads = fixture.device.reads();
+        for (Entry entry : entries) {
+            BranchFixture.assertSame(entry, fixture.find(branch, entry.key(), Long.MAX_VALUE), "of several pages");
+        }
+        reads = fixture.device.reads() - reads;
+        assertTrue(reads <= entries.size() + extents, reads + " reads in " + extents + " extents");
+        long ahead = fixture.cache.stats().prefetches();
+        assertTrue(ahead > 0 && ahead <= extents * 5L, ahead + " of " + pages + " pages were read ahead");
+        branch.release();
+    }
+
     @Test
     void aCursorThatGoesBackReadsNothingOfWhatItLeaves() {
         List<Entry> entries = entries(COUNT, 1400);

@@ -41,7 +41,7 @@ class CachedFileTest extends FormattedFileTest {
     }
 
     private void bringPair(long page) {
-        file.bringPair(page, PageType.BRANCH_LEAF, GENERATION);
+        file.bring(page, 2, PageType.BRANCH_LEAF, GENERATION);
     }
 
     @Test
@@ -91,6 +91,46 @@ class CachedFileTest extends FormattedFileTest {
         assertFalse(fixture.isCached(7) || fixture.isCached(8));
         fixture.read(7, GENERATION);
         fixture.read(8, GENERATION);
+    }
+
+    @Test
+    void ofARunWhatIsAbsentIsReadAtOnce() {
+        fixture.read(2, GENERATION);
+        fixture.read(5, GENERATION);
+        fixture.read(9, GENERATION);
+        long bytes = device.bytesRead();
+        file.bring(2, 8, PageType.BRANCH_LEAF, GENERATION);
+        assertEquals(4, device.reads.get());
+        assertEquals(6 * PageLayout.PAGE_BYTES, device.bytesRead() - bytes);
+        for (int page = 2; page < 10; page++) {
+            fixture.read(page, GENERATION);
+        }
+        assertEquals(4, device.reads.get());
+        assertEquals(8, fixture.cache.stats().loads());
+    }
+
+    @Test
+    void ofADamagedRunTheGoodPagesAreKept() {
+        fixture.read(1, GENERATION);
+        device.flip(4, 20_000);
+        file.bring(2, 5, PageType.BRANCH_LEAF, GENERATION);
+        for (int page = 2; page < 7; page++) {
+            assertEquals(page != 4, fixture.isCached(page), "page " + page);
+        }
+        assertThrows(CorruptionException.class, () -> fixture.read(4, GENERATION));
+        device.flip(4, 20_000);
+        fixture.read(4, GENERATION);
+    }
+
+    @Test
+    void aRunThatCannotBeReadStaysAbsent() {
+        fixture.read(1, GENERATION);
+        device.failingRead.set(1);
+        file.bring(2, 5, PageType.BRANCH_LEAF, GENERATION);
+        for (int page = 2; page < 7; page++) {
+            assertFalse(fixture.isCached(page));
+            fixture.read(page, GENERATION);
+        }
     }
 
     @Test
