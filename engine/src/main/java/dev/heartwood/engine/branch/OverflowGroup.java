@@ -21,6 +21,8 @@ public final class OverflowGroup implements LargeValues {
      * side by side it counts twice, so it overestimates what is alive and never underestimates it.
      */
     private static final int BULK_PAGES_MIN = 16;
+    /** Extents of a value that are being read behind the one that is copied. */
+    private static final int EXTENTS_AHEAD = 3;
 
     private final BranchStorage storage;
     private final long id;
@@ -124,17 +126,60 @@ public final class OverflowGroup implements LargeValues {
         if (to.isNative()) {
             java.util.Objects.checkFromIndexSize(offset, length, to.byteSize());
         }
+        int endPage = pageOf(position + length - 1) + 1;
+        long done = 0;
+        while (done < length) {
+            int page = pageOf(position + done);
+            int end = extentEnd(page, endPage);
+            beginBehind(end, endPage, done == 0);
+            boolean isPastCache = end - page > 1 && !bring(page, end);
+            long buffer = isPastCache ? storage.pool().allocate(PageLayout.EXTENT_BYTES) : 0;
+            long part = Math.min(length - done, (long) end * PAGE_PAYLOAD_BYTES - position - done);
+            if (buffer == 0) {
+                copyCached(position + done, to, offset + done, part, patient);
+            } else {
+                copyPastCache(buffer, position + done, to, offset + done, part);
+            }
+            done += part;
+        }
+    }
+
+    /** Begins to read what is behind an extent's part of a value while that is waited for. */
+    private void beginBehind(int page, int endPage, boolean isFirst) {
+        int next = page;
+        for (int i = 1; i <= EXTENTS_AHEAD && next < endPage; i++) {
+            int end = extentEnd(next, endPage);
+            if (isFirst || i == EXTENTS_AHEAD) {
+                storage.file().prefetch(devicePage(next), end - next, PageType.OVERFLOW, id);
+            }
+            next = end;
+        }
+    }
+
+    /**
+     * Has some neighbouring pages of an extent read at once: a few by this thread, which waits better for one read than for what others may have
+     * begun. Returns false where there are not enough frames: those evicted for a value are free only once whoever reads it has left its epoch.
+     */
+    private boolean bring(int page, int end) {
+        int count = end - page;
+        if (count > CachedFile.BRING_PAGES_MAX) {
+            return storage.file().prefetch(devicePage(page), count, PageType.OVERFLOW, id) == count;
+        }
+        storage.file().bring(devicePage(page), count, PageType.OVERFLOW, id);
+        int there = page;
+        while (there < end && isCached(there)) {
+            there++;
+        }
+        return there == end;
+    }
+
+    private void copyCached(long position, MemorySegment to, long offset, long length, boolean patient) {
         long done = 0;
         while (done < length) {
             long at = position + done;
             int inPage = (int) (at % PAGE_PAYLOAD_BYTES);
             int part = (int) Math.min(PAGE_PAYLOAD_BYTES - inPage, length - done);
-            int page = pageOf(at);
-            int endPage = pageOf(position + length - 1) + 1;
-            if (endPage - page > 1 && (done == 0 || (page & PageLayout.EXTENT_PAGES - 1) == 0)) {
-                bringOfExtent(page, endPage);
-            }
-            long address = patient ? lockPatiently(page) : lock(page);
+            long address = patient ? lockPatiently(pageOf(at)) : lock(pageOf(at));
             try {
                 Memory.copyTo(address + OverflowLayout.BYTES + inPage, to, offset + done, part);
             } finally {
@@ -144,20 +189,28 @@ public final class OverflowGroup implements LargeValues {
         }
     }
 
-    /**
-     * What spans pages is read at once, an extent at a time, with the next one begun before it: a few pages by this thread, which waits better
-     * for one read than for what others may have begun.
-     */
-    private void bringOfExtent(int page, int endPage) {
-        int end = Math.min(endPage, (page | PageLayout.EXTENT_PAGES - 1) + 1);
-        if (end < endPage) {
-            prefetchOfExtent(end, endPage);
+    /** Copies bytes of one extent by way of a buffer, which the pool gets back. */
+    private void copyPastCache(long buffer, long position, MemorySegment to, long offset, long length) {
+        try {
+            int page = pageOf(position);
+            int count = pageOf(position + length - 1) + 1 - page;
+            storage.file().readExtent(devicePage(page), count, buffer, PageType.OVERFLOW, id);
+            long done = 0;
+            while (done < length) {
+                long at = position + done;
+                int inPage = (int) (at % PAGE_PAYLOAD_BYTES);
+                int part = (int) Math.min(PAGE_PAYLOAD_BYTES - inPage, length - done);
+                long from = buffer + ((long) (pageOf(at) - page) << PageLayout.PAGE_SHIFT);
+                Memory.copyTo(from + OverflowLayout.BYTES + inPage, to, offset + done, part);
+                done += part;
+            }
+        } finally {
+            storage.pool().free(buffer, PageLayout.EXTENT_BYTES);
         }
-        if (end - page <= CachedFile.BRING_PAGES_MAX) {
-            storage.file().bring(devicePage(page), end - page, PageType.OVERFLOW, id);
-        } else {
-            prefetchOfExtent(page, end);
-        }
+    }
+
+    private static int extentEnd(int page, int endPage) {
+        return Math.min(endPage, (page | PageLayout.EXTENT_PAGES - 1) + 1);
     }
 
     boolean isCached(int page) {
@@ -166,17 +219,11 @@ public final class OverflowGroup implements LargeValues {
 
     /** Starts reading pages from {@code firstPage} to before {@code endPage} into the cache; advice only. */
     void prefetch(int firstPage, int endPage) {
-        int page = firstPage;
-        while (page < endPage) {
-            page = prefetchOfExtent(page, endPage);
+        for (int page = firstPage; page < endPage; ) {
+            int end = extentEnd(page, endPage);
+            storage.file().prefetch(devicePage(page), end - page, PageType.OVERFLOW, id);
+            page = end;
         }
-    }
-
-    /** As {@link #prefetch}, up to the end of the extent of {@code page}; returns the page behind what was asked for. */
-    private int prefetchOfExtent(int page, int endPage) {
-        int end = Math.min(endPage, (page | PageLayout.EXTENT_PAGES - 1) + 1);
-        storage.file().prefetch(devicePage(page), end - page, PageType.OVERFLOW, id);
-        return end;
     }
 
     /** The page of the group that has the byte at {@code position}. */

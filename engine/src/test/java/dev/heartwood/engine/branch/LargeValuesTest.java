@@ -170,6 +170,25 @@ class LargeValuesTest {
         branch.release();
     }
 
+    /** Frames evicted for a value are free only once who reads it has left its epoch: it read page after page from where there were none. */
+    @Test
+    void aValueLargerThanTheCacheIsReadByTheExtent() {
+        try (BranchFixture small = new BranchFixture(1 << 20)) {
+            List<Entry> entries = entries(4, 1_700_000);
+            Branch branch = small.write(entries, WriteMode.THROUGH);
+            int extents = branch.overflowGroups()[0].extents().length;
+            for (int round = 0; round < 2; round++) {
+                long reads = small.device.reads();
+                for (Entry entry : entries) {
+                    BranchFixture.assertSame(entry, small.find(branch, entry.key(), Long.MAX_VALUE), "a large value");
+                }
+                reads = small.device.reads() - reads;
+                assertTrue(reads <= 3L * extents, reads + " reads of " + extents + " extents");
+            }
+            branch.release();
+        }
+    }
+
     @Test
     void aCursorThatGoesBackReadsNothingOfWhatItLeaves() {
         List<Entry> entries = entries(COUNT, 1400);
