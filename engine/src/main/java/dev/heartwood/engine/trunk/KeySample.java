@@ -36,6 +36,13 @@ record KeySample(List<byte[]> keys, long[] positions, byte[] first, byte[] last,
                 && (span.from() == null || Keys.compare(last, span.from()) >= 0);
     }
 
+    /** Where keys of the run may lie in a span that it touches. */
+    Span extent(Span span) {
+        boolean isBefore = span.from() == null || Keys.compare(span.from(), first) <= 0;
+        boolean isBehind = span.to() == null || Keys.compare(last, span.to()) < 0;
+        return new Span(isBefore ? first : span.from(), isBehind ? Arrays.copyOf(last, last.length + 1) : span.to());
+    }
+
     /** Whether every key of the run lies in {@code span}. */
     boolean within(Span span) {
         return span.contains(first) && span.contains(last);

@@ -1,9 +1,18 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Sums over the runs of a node, from samples alone. */
 final class NodeMeasure {
+    /** Samples of fewer keys do not tell how much two runs have in common. */
+    private static final int SAMPLES_FEW = 16;
+
+    /** Runs that have less than this part of the larger one in common are not merged for that. */
+    private static final int OVERLAP_LITTLE = 4;
+
     private NodeMeasure() {}
 
     /** Bytes that a node still holds for one of its pivots, whose keys are {@code pivotSpan}. */
@@ -184,24 +193,51 @@ final class NodeMeasure {
         return total;
     }
 
-    /** The live runs in a range of positions whose keys overlap another run of the range. */
-    static boolean overlap(TrunkNode node, int runFrom, int runTo) {
-        java.util.List<KeySample> samples = new java.util.ArrayList<>();
+    /**
+     * Whether live runs of a range of positions overlap within a span by more than a little. Writers who go through keys in order together leave
+     * memtables of which each ends a little behind where the next begins.
+     */
+    static boolean overlap(TrunkNode node, int runFrom, int runTo, Span span) {
+        List<Part> parts = new ArrayList<>();
         int position = 0;
-        for (int b = 0; b < node.bundleCount(); b++) {
-            for (Run run : node.bundle(b).runs()) {
-                if (run != null && position >= runFrom && position < runTo) {
-                    samples.add(run.sample());
+        for (Bundle bundle : node.bundles()) {
+            Span both = span.intersect(bundle.span());
+            for (Run run : bundle.runs()) {
+                if (run != null && position >= runFrom && position < runTo && run.sample().touches(both)) {
+                    parts.add(new Part(run.sample().extent(both), run.sample()));
                 }
                 position++;
             }
         }
-        samples.sort((x, y) -> java.util.Arrays.compareUnsigned(x.first(), y.first()));
-        for (int i = 1; i < samples.size(); i++) {
-            if (java.util.Arrays.compareUnsigned(samples.get(i - 1).last(), samples.get(i).first()) >= 0) {
+        parts.sort((x, y) -> Keys.compare(x.extent.from(), y.extent.from()));
+        // The one before, and the one of those before it that reaches farthest.
+        Part before = null;
+        Part farthest = null;
+        for (Part part : parts) {
+            if (before != null && (before.overlaps(part) || farthest.overlaps(part))) {
                 return true;
             }
+            before = part;
+            farthest = farthest == null || Keys.compare(farthest.extent.to(), part.extent.to()) < 0 ? part : farthest;
         }
         return false;
+    }
+
+    /** What of a run lies in a span. */
+    private record Part(Span extent, KeySample sample) {
+        /** Whether what both have in common is more than a little of the larger one, as far as its sample tells. */
+        boolean overlaps(Part other) {
+            Span both = extent.intersect(other.extent);
+            if (both.isEmpty()) {
+                return false;
+            }
+            Part larger = bytes() < other.bytes() ? other : this;
+            return larger.sample.keys().size() < SAMPLES_FEW
+                    || larger.sample.bytesWithin(both) > larger.bytes() / OVERLAP_LITTLE;
+        }
+
+        private long bytes() {
+            return sample.bytesWithin(extent);
+        }
     }
 }

@@ -50,7 +50,7 @@ final class TieredPolicy extends MergingPolicy {
         int runFrom = unsettledFrom;
         int live = liveRuns(node, runsFrom, runTo);
         int merging = liveRuns(node, runFrom, runTo);
-        if (merging < 2 || !NodeMeasure.overlap(node, runFrom, runTo)) {
+        if (merging < 2 || !NodeMeasure.overlap(node, runFrom, runTo, span)) {
             runFrom = runTo;
             merging = 0;
         }
@@ -63,7 +63,7 @@ final class TieredPolicy extends MergingPolicy {
             // What reads after it profit from is part of what is waited for: one run in a leaf, and few in nodes above.
             runsMax = node.isLeaf() ? 1 : Math.min(runsMax, shape.runsMax() / 2);
         }
-        if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo)) {
+        if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo, span)) {
             runsMax = DISJOINT_RUNS_MAX;
         }
         if (live - Math.max(0, merging - 1) > runsMax) {
