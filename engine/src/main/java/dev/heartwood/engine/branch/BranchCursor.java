@@ -502,7 +502,7 @@ public final class BranchCursor implements LargeValueCursor {
     @Override
     public void readAheadLarge() {
         if (largeAhead == null) {
-            largeAhead = new LargeValuesAhead(branch);
+            largeAhead = new LargeValuesAhead(branch, source instanceof CachedLeaves);
         }
         largeAhead.take(page, leaf, index, limit, valueLength);
     }

@@ -21,12 +21,12 @@ final class LargeValuesAhead {
     private static final int GAP_PAGES_MAX = 2;
 
     private final Branch branch;
+    private final boolean isScan;
     private int leaf = -1;
     /** The last entry whose value was taken, and the bytes of those before it without a jump. */
     private int taken;
 
     private long takenBytes;
-    private int lastBytes;
     /** The entry at which more is asked for, and the one behind those asked for. */
     private int askAt;
 
@@ -39,8 +39,10 @@ final class LargeValuesAhead {
     private int stretches;
     private int reads;
 
-    LargeValuesAhead(Branch branch) {
+    /** For a cursor that scans, or one that merges. */
+    LargeValuesAhead(Branch branch, boolean isScan) {
         this.branch = branch;
+        this.isScan = isScan;
     }
 
     /** How many reads of the device were begun, about. */
@@ -71,12 +73,11 @@ final class LargeValuesAhead {
             askAt = index + (askedTo - index + 1) / 2;
         }
         takenBytes += valueBytes;
-        lastBytes = valueBytes;
     }
 
-    /** The values that were taken one after the other were a scan, which has ended. */
+    /** The values that were taken one after the other were a scan, which has ended; what merges take says nothing about scans. */
     void end() {
-        if (takenBytes > lastBytes) {
+        if (takenBytes > 0 && isScan) {
             long pages = takenBytes + PageLayout.PAGE_BYTES - 1 >>> PageLayout.PAGE_SHIFT;
             branch.largeScanLength.add((int) Math.min(pages, PageLayout.EXTENT_PAGES));
         }

@@ -158,19 +158,23 @@ public final class OverflowGroup implements LargeValues {
 
     /**
      * Has some neighbouring pages of an extent read at once: a few by this thread, which waits better for one read than for what others may have
-     * begun. Returns false where there are not enough frames: those evicted for a value are free only once whoever reads it has left its epoch.
+     * begun. Returns false where several are still absent, for want of frames: those evicted for a value are free only once whoever reads it has
+     * left its epoch.
      */
     private boolean bring(int page, int end) {
+        int few = CachedFile.BRING_PAGES_MAX;
         int count = end - page;
-        if (count > CachedFile.BRING_PAGES_MAX) {
-            return storage.file().prefetch(devicePage(page), count, PageType.OVERFLOW, id) == count;
+        if (count > few && storage.file().prefetch(devicePage(page), count, PageType.OVERFLOW, id) == count) {
+            return true;
         }
-        storage.file().bring(devicePage(page), count, PageType.OVERFLOW, id);
-        int there = page;
-        while (there < end && isCached(there)) {
-            there++;
+        for (int from = page; from < end; from += few) {
+            storage.file().bring(devicePage(from), Math.min(few, end - from), PageType.OVERFLOW, id);
         }
-        return there == end;
+        int absent = 0;
+        for (int i = page; i < end; i++) {
+            absent += isCached(i) ? 0 : 1;
+        }
+        return absent < 2;
     }
 
     private void copyCached(long position, MemorySegment to, long offset, long length, boolean patient) {

@@ -66,8 +66,8 @@ public final class CachedFile implements AutoCloseable {
     }
 
     /**
-     * Reads the absent ones of a few neighbouring pages at once, with this thread, if there are at least two and room for them; else it does
-     * nothing, as when they cannot be read. The first access to each is expected and does not make it hot. Advice only, inside an epoch or not.
+     * Reads the absent ones of a few neighbouring pages at once, with this thread, if there are at least two; those stay absent for which there is no
+     * frame, and all that cannot be read. The first access to each is expected and does not make it hot. Advice only, inside an epoch or not.
      *
      * @param count up to {@link #BRING_PAGES_MAX}
      */

@@ -116,8 +116,8 @@ final class PageLoader {
     }
 
     /**
-     * Loads the absent ones of a few neighbouring pages with one read, if there are at least two and nothing has to be waited for; a page that is
-     * damaged stays absent.
+     * Loads the absent ones of a few neighbouring pages with one read, if there are at least two; those for which there is a frame without
+     * waiting, and that are not damaged.
      */
     void loadRun(CachedFile file, long firstPage, int count, PageType type, long generation) {
         DirectMap map = file.map();

@@ -10,7 +10,7 @@ final class NodeMeasure {
     /** Samples of fewer keys do not tell how much two runs have in common. */
     private static final int SAMPLES_FEW = 16;
 
-    /** Runs that have less than this part of the larger one in common are not merged for that. */
+    /** Runs that follow each other and have no more than this part of the smaller one in common are not merged for that. */
     private static final int OVERLAP_LITTLE = 4;
 
     private NodeMeasure() {}
@@ -194,10 +194,11 @@ final class NodeMeasure {
     }
 
     /**
-     * Whether live runs of a range of positions overlap within a span by more than a little. Writers who go through keys in order together leave
-     * memtables of which each ends a little behind where the next begins.
+     * Whether live runs of a range of positions overlap within a span; or, where a little is allowed, by more than that. Writers who go through
+     * keys in order together leave memtables of which each ends a little behind where the next begins: such a chain does not count, in which no
+     * key lies in more than two runs, but for what samples do not tell.
      */
-    static boolean overlap(TrunkNode node, int runFrom, int runTo, Span span) {
+    static boolean overlap(TrunkNode node, int runFrom, int runTo, Span span, boolean isLittleAllowed) {
         List<Part> parts = new ArrayList<>();
         int position = 0;
         for (Bundle bundle : node.bundles()) {
@@ -210,30 +211,29 @@ final class NodeMeasure {
             }
         }
         parts.sort((x, y) -> Keys.compare(x.extent.from(), y.extent.from()));
-        // The one before, and the one of those before it that reaches farthest.
-        Part before = null;
-        Part farthest = null;
-        for (Part part : parts) {
-            if (before != null && (before.overlaps(part) || farthest.overlaps(part))) {
+        for (int i = 1; i < parts.size(); i++) {
+            if (parts.get(i - 1).overlaps(parts.get(i), isLittleAllowed)) {
                 return true;
             }
-            before = part;
-            farthest = farthest == null || Keys.compare(farthest.extent.to(), part.extent.to()) < 0 ? part : farthest;
         }
         return false;
     }
 
     /** What of a run lies in a span. */
     private record Part(Span extent, KeySample sample) {
-        /** Whether what both have in common is more than a little of the larger one, as far as its sample tells. */
-        boolean overlaps(Part other) {
+        /** Whether this one and another, which begins no earlier, overlap; if a little is allowed, by more, or so that one lies in the other. */
+        boolean overlaps(Part other, boolean isLittleAllowed) {
             Span both = extent.intersect(other.extent);
             if (both.isEmpty()) {
                 return false;
             }
-            Part larger = bytes() < other.bytes() ? other : this;
-            return larger.sample.keys().size() < SAMPLES_FEW
-                    || larger.sample.bytesWithin(both) > larger.bytes() / OVERLAP_LITTLE;
+            boolean isChain = Keys.compare(extent.to(), other.extent.to()) < 0;
+            int samples = Math.min(sample.keys().size(), other.sample.keys().size());
+            if (!isLittleAllowed || !isChain || samples < SAMPLES_FEW) {
+                return true;
+            }
+            long common = Math.min(sample.bytesWithin(both), other.sample.bytesWithin(both));
+            return common > Math.min(bytes(), other.bytes()) / OVERLAP_LITTLE;
         }
 
         private long bytes() {

@@ -9,7 +9,7 @@ import java.util.BitSet;
  * leaves it is lazy levelling.
  */
 final class TieredPolicy extends MergingPolicy {
-    /** Runs a leaf may have when no two share a key: a read of a key looks into one of them at most. */
+    /** Runs a leaf may have when they hardly overlap: a read of a key looks into one of them, or two. */
     private static final int DISJOINT_RUNS_MAX = 32;
 
     /** Superseded entries of a leaf for each one that is not, below which new keys are loaded into it. */
@@ -50,7 +50,7 @@ final class TieredPolicy extends MergingPolicy {
         int runFrom = unsettledFrom;
         int live = liveRuns(node, runsFrom, runTo);
         int merging = liveRuns(node, runFrom, runTo);
-        if (merging < 2 || !NodeMeasure.overlap(node, runFrom, runTo, span)) {
+        if (merging < 2 || !NodeMeasure.overlap(node, runFrom, runTo, span, true)) {
             runFrom = runTo;
             merging = 0;
         }
@@ -63,13 +63,28 @@ final class TieredPolicy extends MergingPolicy {
             // What reads after it profit from is part of what is waited for: one run in a leaf, and few in nodes above.
             runsMax = node.isLeaf() ? 1 : Math.min(runsMax, shape.runsMax() / 2);
         }
-        if (node.isLeaf() && live <= DISJOINT_RUNS_MAX && !NodeMeasure.overlap(node, runsFrom, runTo, span)) {
+        // Where nobody can tell what is superseded, it goes when the tree settles.
+        boolean isLittleAllowed = urge != Urge.SETTLING || shape.spread() != KeySpread.GROUPED;
+        if (mayStayApart(node, runsFrom, span, live, isLittleAllowed)) {
             runsMax = DISJOINT_RUNS_MAX;
         }
         if (live - Math.max(0, merging - 1) > runsMax) {
             runFrom = tierStart(node, runsFrom, span, runFrom == runTo ? runTo : runFrom, runsMax);
         }
         return runFrom;
+    }
+
+    private static boolean mayStayApart(TrunkNode node, int runsFrom, Span span, int live, boolean isLittleAllowed) {
+        return node.isLeaf()
+                && live <= DISJOINT_RUNS_MAX
+                && !NodeMeasure.overlap(node, runsFrom, node.runCount(), span, isLittleAllowed);
+    }
+
+    /** Runs of a leaf that follow each other and overlap a little are two at most for a key. */
+    @Override
+    public int tiers(TrunkNode node, Span span) {
+        int tiers = super.tiers(node, span);
+        return mayStayApart(node, 0, span, liveRuns(node, 0, node.runCount()), true) ? Math.min(2, tiers) : tiers;
     }
 
     /**

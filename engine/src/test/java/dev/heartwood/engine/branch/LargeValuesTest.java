@@ -170,6 +170,20 @@ class LargeValuesTest {
         branch.release();
     }
 
+    /** It was read past the cache, again and again. */
+    @Test
+    void ofAValueTheOnePageThatIsAbsentIsCached() {
+        List<Entry> entries = entries(60, 6_000);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        for (Entry entry : entries) {
+            fixture.find(branch, entry.key(), Long.MAX_VALUE);
+            long reads = fixture.device.reads();
+            fixture.find(branch, entry.key(), Long.MAX_VALUE);
+            assertEquals(reads, fixture.device.reads());
+        }
+        branch.release();
+    }
+
     /** Frames evicted for a value are free only once who reads it has left its epoch: it read page after page from where there were none. */
     @Test
     void aValueLargerThanTheCacheIsReadByTheExtent() {
