@@ -180,10 +180,10 @@ class StoreVerifierTest {
     }
 
     private static int lastRecordWith(byte[] segment, byte[] keyAndValue) {
-        for (int at = segment.length - 40; at >= 2 * PageLayout.PAGE_BYTES; at -= 8) {
-            boolean lengthFits = segment[at + 4] == 34 && segment[at + 5] == 0;
-            if (lengthFits && segment[at + 32] == keyAndValue[0] && segment[at + 33] == keyAndValue[1]) {
-                return at + 33;
+        for (int at = segment.length - 32; at >= 2 * PageLayout.PAGE_BYTES; at -= 4) {
+            boolean lengthFits = segment[at + 4] == 26 && segment[at + 5] == 0;
+            if (lengthFits && segment[at + 24] == keyAndValue[0] && segment[at + 25] == keyAndValue[1]) {
+                return at + 25;
             }
         }
         return -1;
