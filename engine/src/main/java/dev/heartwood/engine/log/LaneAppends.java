@@ -145,7 +145,7 @@ final class LaneAppends {
             if (own.segment != null && own.segment.end() > LogLayout.HEADER_BYTES) {
                 own.begin();
                 try {
-                    writeHeader(own, LogLayout.RECORD_PAYLOAD, own.firstSequence, LogLayout.KIND_MARK);
+                    writeHeader(own, LogLayout.RECORD_PAYLOAD, own.segment.firstSequence, LogLayout.KIND_MARK);
                     own.complete(own.position, LogLayout.RECORD_PAYLOAD);
                 } finally {
                     own.finish();
@@ -157,8 +157,8 @@ final class LaneAppends {
     /** Of the record at the lane's position. */
     private void writeHeader(LogLane own, int length, long sequence, int kindAndKeyLength) {
         long number = lsn.getAndIncrement(LSN_INDEX);
-        requireDrawn(number - own.firstLsn);
-        requireDrawn(sequence - own.firstSequence);
+        requireDrawn(number - own.segment.firstLsn);
+        requireDrawn(sequence - own.segment.firstSequence);
         long behind = number - commit.durable();
         int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
         LogRecord.writeHeader(own.position, length, number, sequence, kindAndKeyLength, unsynced);

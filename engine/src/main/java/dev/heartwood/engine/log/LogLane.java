@@ -25,10 +25,6 @@ abstract class LaneFields extends LanePadding {
     long base;
 
     int seed;
-    /** The generation's first numbers, from which a record's are counted. */
-    long firstLsn;
-
-    long firstSequence;
     /** Means nothing; see {@link Memory#touchLines}. */
     long touched;
 
@@ -135,8 +131,6 @@ final class LogLane extends LaneFields {
         segment = next;
         index = next.index;
         seed = next.seed;
-        firstLsn = next.firstLsn;
-        firstSequence = next.firstSequence;
         file = mapped;
         base = mapped.address();
         position = base + LogLayout.HEADER_BYTES;

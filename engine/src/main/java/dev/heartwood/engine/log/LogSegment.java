@@ -39,7 +39,9 @@ final class LogSegment {
     final int lane;
     final long index;
     final int seed;
+    /** The generation's first numbers, from which those of records are counted. */
     final long firstLsn;
+
     final long firstSequence;
     boolean finished;
     private long end;

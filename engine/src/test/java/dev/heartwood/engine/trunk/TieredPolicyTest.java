@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -40,6 +41,16 @@ class TieredPolicyTest {
         }
     }
 
+    /** Adds a run of keys that follow each other, as a flush has brought it. */
+    private void addInOrder(int from, int records) {
+        for (int i = from; i < from + records; i++) {
+            tree.put(String.format("%08d", i), "v".repeat(100));
+        }
+        tree.pack();
+        Bundle packed = tree.trunk.version().root().bundles().getLast();
+        bundles.add(new Bundle(packed.id(), packed.maplet(), packed.runs(), Span.ALL, false));
+    }
+
     private void flush(int records) {
         add(2, records, false, 500);
     }
@@ -64,6 +75,46 @@ class TieredPolicyTest {
         bundles.clear();
         bundles.add(joined);
         return joined;
+    }
+
+    private boolean isMerged(CompactionPolicy by, Urge urge) {
+        CompactionPlan plan = by.plan(leaf(bundles), 0, Span.ALL, urge, urge.reclaims() ? RunUsage.of(leaf(bundles)) : null);
+        return plan != null && plan.runFrom() < plan.runTo();
+    }
+
+    /** As writers leave them who go through keys in order together. */
+    @Test
+    void runsThatFollowEachOtherMayOverlapALittle() {
+        for (int run = 0; run < RUNS_MAX + 2; run++) {
+            addInOrder(1500 * run, 1600);
+        }
+        assertFalse(isMerged(policy, Urge.NEEDED));
+        assertEquals(2, policy.tiers(leaf(bundles), Span.ALL));
+        assertFalse(isMerged(policy, Urge.SETTLING));
+        // Where filters know groups nobody can tell what of it is superseded.
+        assertTrue(isMerged(new TieredPolicy(SHAPE.withGroups(), RUNS_MAX), Urge.SETTLING));
+    }
+
+    @Test
+    void runsThatHaveMoreInCommonAreMerged() {
+        addInOrder(0, 1600);
+        addInOrder(1000, 1600);
+        assertTrue(isMerged(policy, Urge.NEEDED));
+    }
+
+    /** Others that lie there too would be kept with it. */
+    @Test
+    void aRunThatLiesInAnotherIsMerged() {
+        addInOrder(0, 8000);
+        addInOrder(3000, 1600);
+        assertTrue(isMerged(policy, Urge.NEEDED));
+    }
+
+    @Test
+    void runsOfWhichSamplesTellLittleAreMerged() {
+        addInOrder(0, 200);
+        addInOrder(195, 200);
+        assertTrue(isMerged(policy, Urge.NEEDED));
     }
 
     /** All of it was merged some flushes later, for the sake of memtables that had been in it when it split. */
