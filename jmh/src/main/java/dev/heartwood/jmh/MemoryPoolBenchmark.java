@@ -26,11 +26,18 @@ public class MemoryPoolBenchmark {
     @Param({"4096", "131072"})
     public long bytes;
 
+    /** Whether small blocks are kept, which matters to many threads ({@code -t 8}). */
+    @Param({"false", "true"})
+    public boolean keepsSmall;
+
     private MemoryPool pool;
 
     @Setup
     public void fillHalf() {
         pool = MemoryPool.open(POOL_BYTES);
+        if (keepsSmall) {
+            pool.keepSmallBlocks();
+        }
         SplittableRandom random = new SplittableRandom(1);
         while (pool.allocated() < POOL_BYTES / 2) {
             long block = pool.allocate(bytes);

@@ -234,8 +234,7 @@ public final class BranchCursor implements LargeValueCursor {
 
     @Override
     public boolean seekAhead(long key, int length) {
-        MemoryPool pool = storage.pool();
-        if (pool.allocated() > pool.capacity() / 2) {
+        if (storage.pool().isMostlyAllocated()) {
             // Many cursors are open. Reading at once, without waiting, gets them closed sooner.
             return false;
         }

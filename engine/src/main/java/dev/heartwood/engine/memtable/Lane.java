@@ -1,5 +1,6 @@
 package dev.heartwood.engine.memtable;
 
+import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.os.Memory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -15,7 +16,8 @@ final class Lane {
      *
      * Shared field       read            written              guarded by
      * published          acquire         release              the lane's owner
-     * entries, bytes     opaque          opaque               the lane's owner
+     * entries, bytes,
+     * deletes            opaque          opaque               the lane's owner
      * firstChunk         plain           plain, once          published (release before, acquire after)
      * all others         plain           plain                the lane's owner
      */
@@ -25,6 +27,7 @@ final class Lane {
     private static final VarHandle PUBLISHED;
     private static final VarHandle ENTRIES;
     private static final VarHandle BYTES;
+    private static final VarHandle DELETES;
 
     static {
         try {
@@ -32,6 +35,7 @@ final class Lane {
             PUBLISHED = lookup.findVarHandle(Lane.class, "published", long.class);
             ENTRIES = lookup.findVarHandle(Lane.class, "entries", long.class);
             BYTES = lookup.findVarHandle(Lane.class, "bytes", long.class);
+            DELETES = lookup.findVarHandle(Lane.class, "deletes", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -53,6 +57,7 @@ final class Lane {
     private long published;
     private long entries;
     private long bytes;
+    private long deletes;
 
     @SuppressWarnings("unused")
     private long after0, after1, after2, after3, after4, after5, after6, after7;
@@ -94,7 +99,7 @@ final class Lane {
     long append(
             long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         long record = take(Records.meta(kind, keyLength, valueLength), sequence);
-        fill(record + Records.HEADER_BYTES, keyAddress, keyLength, valueAddress, valueLength);
+        fill(record + Records.HEADER_BYTES, kind, keyAddress, keyLength, valueAddress, valueLength);
         return record;
     }
 
@@ -103,15 +108,18 @@ final class Lane {
             long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         long record = take(Records.metaInBatch(kind, keyLength, valueLength), sequence);
         Memory.putLong(record + Records.HEADER_BYTES, openBatch);
-        fill(record + Records.HEADER_BYTES + Long.BYTES, keyAddress, keyLength, valueAddress, valueLength);
+        fill(record + Records.HEADER_BYTES + Long.BYTES, kind, keyAddress, keyLength, valueAddress, valueLength);
         return record;
     }
 
-    private void fill(long key, long keyAddress, int keyLength, long valueAddress, int valueLength) {
+    private void fill(long key, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         Memory.copy(keyAddress, key, keyLength);
         Memory.copy(valueAddress, key + keyLength, valueLength);
         ENTRIES.setOpaque(this, entries + 1);
         BYTES.setOpaque(this, bytes + keyLength + valueLength);
+        if (kind == Entries.DELETE) {
+            DELETES.setOpaque(this, deletes + 1);
+        }
     }
 
     /** Appends the commit cell of a batch, pending; returns its address. The owner's number is kept in the cell. */
@@ -186,6 +194,10 @@ final class Lane {
 
     long entries() {
         return (long) ENTRIES.getOpaque(this);
+    }
+
+    long deletes() {
+        return (long) DELETES.getOpaque(this);
     }
 
     long bytes() {

@@ -308,6 +308,15 @@ public final class Memtable {
         return entries;
     }
 
+    /** Those among them that are deletes. */
+    public long deletes() {
+        long deletes = 0;
+        for (Lane lane : lanes) {
+            deletes += lane.deletes();
+        }
+        return deletes;
+    }
+
     /** Bytes taken from the pool: chunks and index. */
     public long bytesHeld() {
         return blocks.bytesHeld();

@@ -68,12 +68,18 @@ final class BuddyTree {
      * @throws IllegalStateException when no such block is allocated
      */
     void free(int unit, int order) {
+        requireAllocated(unit, order);
+        int node = unit + (1 << rootOrder) >>> order;
+        largest[node] = (byte) (order + 1);
+        updateAbove(node, order);
+    }
+
+    /** Throws what {@link #free} would. */
+    void requireAllocated(int unit, int order) {
         int node = order > rootOrder || unit < 0 || unit >= 1 << rootOrder ? 0 : unit + (1 << rootOrder) >>> order;
         if (node == 0 || (unit & (1 << order) - 1) != 0 || largest[node] != ALLOCATED || withinFree(node)) {
             throw new IllegalStateException("no block of 2^" + order + " units is allocated at unit " + unit);
         }
-        largest[node] = (byte) (order + 1);
-        updateAbove(node, order);
     }
 
     /** The order of the largest free block, or -1. */

@@ -33,10 +33,12 @@ public final class MemoryPool implements AutoCloseable {
     private final long capacity;
     // Guarded by lock.
     private final BuddyTree blocks;
-    private long allocated;
-    private boolean closed;
-    // Written under lock, read without it: blocks given back so far.
+    // Written under lock, read without it: bytes given out or kept, and blocks given back so far.
+    private volatile long allocated;
     private volatile long freed;
+    private volatile boolean closed;
+    /** Null when none are kept. */
+    private volatile KeptBlocks kept;
     private volatile Shortage shortage = new Shortage(0, isRefused -> {});
 
     /** Who is called when there is little left. */
@@ -116,12 +118,18 @@ public final class MemoryPool implements AutoCloseable {
 
     /** The bytes given out, each block at its power-of-two size. */
     public long allocated() {
-        lock.lock();
-        try {
-            return allocated;
-        } finally {
-            lock.unlock();
-        }
+        KeptBlocks known = kept;
+        return known == null ? allocated : allocated - (long) known.units() * BLOCK_BYTES_MIN;
+    }
+
+    /** Whether more than half is given out, some small blocks that were given back included. */
+    public boolean isMostlyAllocated() {
+        return allocated > capacity / 2;
+    }
+
+    /** From now on keeps some small blocks that are given back for whoever wants such next, without locking. For pools of many threads. */
+    public void keepSmallBlocks() {
+        kept = new KeptBlocks();
     }
 
     /** The size of the block that {@link #allocate} takes for {@code bytes}. */
@@ -157,13 +165,25 @@ public final class MemoryPool implements AutoCloseable {
         if (bytes > capacity) {
             return 0;
         }
+        if (closed) {
+            throw new IllegalStateException("the pool is closed");
+        }
         int order = order(bytes);
+        KeptBlocks known = kept;
+        long block = known == null || order >= KeptBlocks.ORDERS ? 0 : known.take(order);
+        return block != 0 ? block : allocateLocked(order);
+    }
+
+    private long allocateLocked(int order) {
         lock.lock();
         try {
             if (closed) {
                 throw new IllegalStateException("the pool is closed");
             }
             int unit = blocks.allocate(order);
+            if (unit < 0 && freeKept()) {
+                unit = blocks.allocate(order);
+            }
             if (unit < 0) {
                 return 0;
             }
@@ -172,6 +192,17 @@ public final class MemoryPool implements AutoCloseable {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Makes free what is kept; under the lock. */
+    private boolean freeKept() {
+        long before = freed;
+        KeptBlocks known = kept;
+        for (int order = 0; known != null && order < KeptBlocks.ORDERS; order++) {
+            int size = order;
+            known.takeAll(order, block -> freeLocked(block, size));
+        }
+        return freed != before;
     }
 
     /** Has {@code action} called whenever {@link #allocate} found no block, or left less than {@code bytesLeftMin}. */
@@ -209,18 +240,52 @@ public final class MemoryPool implements AutoCloseable {
         if (offset < 0 || offset >= capacity || (offset & BLOCK_BYTES_MIN - 1) != 0) {
             throw new IllegalStateException("0x" + Long.toHexString(block) + " is no block of this pool");
         }
+        KeptBlocks known = kept;
+        if (known == null || order >= KeptBlocks.ORDERS || closed) {
+            freeNow(block, order);
+            return;
+        }
+        assert isFreeable(known, block, order) && poison(block, (long) BLOCK_BYTES_MIN << order);
+        if (!known.keep(block, order)) {
+            requireNotKept(known, block, order);
+            freeNow(block, order);
+        }
+    }
+
+    private boolean isFreeable(KeptBlocks known, long block, int order) {
+        requireNotKept(known, block, order);
+        lock.lock();
+        try {
+            blocks.requireAllocated(unit(block), order);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void requireNotKept(KeptBlocks known, long block, int order) {
+        if (known.contains(block, order)) {
+            throw new IllegalStateException("0x" + Long.toHexString(block) + " was given back before");
+        }
+    }
+
+    private void freeNow(long block, int order) {
         lock.lock();
         try {
             if (closed) {
                 return;
             }
             assert poison(block, Math.min((long) BLOCK_BYTES_MIN << order, POISON_BYTES_MAX));
-            blocks.free((int) (offset >>> BLOCK_SHIFT), order);
-            allocated -= (long) BLOCK_BYTES_MIN << order;
-            freed++;
+            freeLocked(block, order);
         } finally {
             lock.unlock();
         }
+    }
+
+    private void freeLocked(long block, int order) {
+        blocks.free(unit(block), order);
+        allocated -= (long) BLOCK_BYTES_MIN << order;
+        freed++;
     }
 
     /** Unmaps the memory, also what is still allocated: nobody may use it any more. Idempotent. */
@@ -237,6 +302,10 @@ public final class MemoryPool implements AutoCloseable {
         }
         MemoryRegions.remove(address);
         NativeMemory.unmap(address, capacity);
+    }
+
+    private int unit(long block) {
+        return (int) (block - address >>> BLOCK_SHIFT);
     }
 
     private static int order(long bytes) {

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.extent.Promised;
 import dev.heartwood.engine.log.BatchPayload;
 import dev.heartwood.engine.memtable.Memtable;
@@ -15,13 +16,16 @@ import dev.heartwood.engine.os.KeyHasher;
  * @param space what space on the device it is for
  */
 record BatchEntries(int count, long userBytes, long payloadAddress, long payloadLength, Promised space) {
-    /** Inserts every entry, from {@code sequence} on, and makes them visible at once. */
-    void insertInto(Memtable memtable, int lane, long sequence) {
+    /** Inserts every entry, from {@code sequence} on, and makes them visible at once; {@code dead} hears of them before. */
+    void insertInto(Memtable memtable, int lane, long sequence, DeadRanges dead) {
         long batch = memtable.beginBatch(lane);
         BatchPayload entries = new BatchPayload();
         entries.reset(payloadAddress, payloadLength);
         long next = sequence;
         while (entries.next()) {
+            if (entries.kind != Entries.DELETE) {
+                dead.written(entries.keyAddress, entries.keyLength);
+            }
             memtable.insertInBatch(
                     batch,
                     KeyHasher.hash(entries.keyAddress, entries.keyLength),

@@ -111,6 +111,7 @@ public final class EngineEnvironment implements Environment {
             this.memtablePool = pools.get(0);
             this.mergePool = pools.get(1);
             this.foregroundPool = pools.get(2);
+            foregroundPool.keepSmallBlocks();
             this.cachePool = pools.get(3);
             long lentMax = MemtableLoan.bytesMax(plan.memtablesBytes(), plan.memtableBytes());
             this.records = new RecordCache(pools.get(4), memtablePool, lentMax, epochs);

@@ -294,6 +294,7 @@ final class EngineStore implements KeyValueStore {
         } finally {
             if (mayHaveChanged) {
                 parts.records().forgetAll();
+                parts.write().dead().clear();
             }
         }
     }

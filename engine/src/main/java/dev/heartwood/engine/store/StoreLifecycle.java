@@ -75,7 +75,7 @@ final class StoreLifecycle {
         whileOpen(() -> {
             boolean goesOn = true;
             while (goesOn) {
-                if (parts.background().isSpaceShort()) {
+                if (parts.background().isSpaceShort() || parts.hasManyDeletesInMemory()) {
                     // What was deleted frees space only once it is in the tree.
                     parts.background().packing().awaitPacked(rotation.seal());
                 }

@@ -38,6 +38,9 @@ record StoreParts(
         Operations operations,
         Epochs epochs) {
 
+    /** Deletes in memory are many when they are more than one for so many entries of the tree. */
+    private static final int DELETES_SHARE = 16;
+
     /**
      * What closes everything but what the environment owns, when no call is inside any more. Whatever else goes wrong, the files are
      * closed: with them open the store could not be opened again.
@@ -69,6 +72,12 @@ record StoreParts(
         return generations.active().memtable().entries() == 0
                 && generations.oldestSealed() == null
                 && trunk.version().generation() == checkpointer.durable().generation();
+    }
+
+    /** Whether the active memtable deletes a notable part of the store. */
+    boolean hasManyDeletesInMemory() {
+        long deletes = generations.active().memtable().deletes();
+        return deletes > 0 && deletes >= TreeSummary.of(trunk).entries() / DELETES_SHARE;
     }
 
     /** Gives space back to the file system that is not used, if its owner wants that of the data file, and that of the log. */

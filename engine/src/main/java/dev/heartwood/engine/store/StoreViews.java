@@ -72,7 +72,7 @@ final class StoreViews {
                     this,
                     state,
                     walk,
-                    new VisibleEntries(walk, read.operator(), range.from(), range.to()),
+                    new VisibleEntries(walk, read.operator(), dead(state), range.from(), range.to()),
                     range);
             read.noteAsked();
             parts.background().scanned();
@@ -91,6 +91,10 @@ final class StoreViews {
         } finally {
             operation.end();
         }
+    }
+
+    private DeadWalk dead(SnapshotState state) {
+        return new DeadWalk(parts.write().dead(), state.sequence());
     }
 
     private SnapshotState openState() {

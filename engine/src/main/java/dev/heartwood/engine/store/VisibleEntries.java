@@ -24,6 +24,7 @@ final class VisibleEntries {
     private final ViewWalk walk;
     private final TreeCursor entries;
     private final MergeOperator operator;
+    private final DeadWalk dead;
     // The bounds of the range, or of the group that was entered within it; null is none.
     private byte[] from;
     private byte[] to;
@@ -39,13 +40,15 @@ final class VisibleEntries {
 
     /**
      * @param operator for stored keys, or null
+     * @param dead for the walk's view
      * @param from where the keys begin, null for all
      * @param to before what they end, null for all
      */
-    VisibleEntries(ViewWalk walk, MergeOperator operator, byte[] from, byte[] to) {
+    VisibleEntries(ViewWalk walk, MergeOperator operator, DeadWalk dead, byte[] from, byte[] to) {
         this.walk = walk;
         this.entries = walk.entries();
         this.operator = operator;
+        this.dead = dead;
         this.from = from;
         this.to = to;
     }
@@ -86,12 +89,14 @@ final class VisibleEntries {
     /** Shows the first key at or after {@code target} that has a value; returns false when there is none. */
     boolean showFrom(byte[] target) {
         walk.seek(target, target.length);
+        dead.beginAt(target);
         return showForwards();
     }
 
     /** Shows the last key up to {@code target}, itself included, that has a value; returns false when there is none. */
     boolean showUpTo(byte[] target) {
         walk.seekUpTo(target, target.length);
+        dead.begin();
         return showBackwards();
     }
 
@@ -102,6 +107,7 @@ final class VisibleEntries {
         } else {
             walk.seekBefore(to, to.length);
         }
+        dead.beginAt(to);
         return showBackwards();
     }
 
@@ -111,6 +117,7 @@ final class VisibleEntries {
             entries.next();
         }
         skipKey();
+        dead.begin();
         return showForwards();
     }
 
@@ -118,17 +125,20 @@ final class VisibleEntries {
     boolean turnForwards() {
         walk.seek(key, keyLength);
         skipKey();
+        dead.begin();
         return showForwards();
     }
 
     /** Shows the key before the one that is shown, when the tree cursor is in its place on the way backwards. */
     boolean stepBackwards() {
+        dead.begin();
         return showBackwards();
     }
 
     /** As {@link #stepBackwards} wherever the tree cursor is. */
     boolean turnBackwards() {
         walk.seekBefore(key, keyLength);
+        dead.begin();
         return showBackwards();
     }
 
@@ -181,9 +191,11 @@ final class VisibleEntries {
             if (entries.kind() == Entries.PUT) {
                 takeValue();
                 isOnShown = true;
+                dead.endForwards(key, keyLength);
                 return true;
             }
             if (entries.kind() == Entries.MERGE) {
+                dead.endForwards(key, keyLength);
                 byte[] result = apply(EntryResolver.gather(entries, Arrays.copyOf(key, keyLength)));
                 if (result != null) {
                     takeValue(result);
@@ -192,9 +204,20 @@ final class VisibleEntries {
                 if (!walk.isPlaced()) {
                     walk.seek(key, keyLength);
                 }
+                dead.begin();
+            } else if (lengthShown == ANY) {
+                byte[] next = dead.passForwards(key, keyLength);
+                if (next == DeadRanges.NO_END) {
+                    break;
+                }
+                if (next != null) {
+                    walk.seek(next, next.length);
+                    continue;
+                }
             }
             skipKey();
         }
+        dead.endForwards(to);
         return false;
     }
 
@@ -209,9 +232,16 @@ final class VisibleEntries {
             } else if (!isShown()) {
                 entries.previous();
             } else if (showKeyBackwards()) {
+                dead.endBackwards(key, keyLength);
                 return true;
+            } else if (lengthShown == ANY) {
+                byte[] next = dead.passBackwards(key, keyLength);
+                if (next != null) {
+                    walk.seekBefore(next, next.length);
+                }
             }
         }
+        dead.endBackwards(from);
         return false;
     }
 
@@ -246,8 +276,11 @@ final class VisibleEntries {
             present = result != null;
             if (present) {
                 takeValue(result);
-            } else if (!walk.isPlaced()) {
-                walk.seekBefore(key, keyLength);
+            } else {
+                if (!walk.isPlaced()) {
+                    walk.seekBefore(key, keyLength);
+                }
+                dead.beginAt(Arrays.copyOf(key, keyLength));
             }
         }
         return present;

@@ -44,6 +44,7 @@ final class WritePath {
     private final UserCode userCode;
     private final SpaceSearch spaceSearch;
     private final AtomicLong nextSequence;
+    private final DeadRanges dead;
     private final LongAdder userBytes = new LongAdder();
 
     WritePath(
@@ -71,6 +72,7 @@ final class WritePath {
         this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), rotation::sealIfPossible);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = nextSequence;
+        this.dead = new DeadRanges(this::lastSequence);
         this.syncing = this::sync;
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
     }
@@ -108,6 +110,9 @@ final class WritePath {
                     long sequence = nextSequence.getAndIncrement();
                     if (logged) {
                         log.append(lane, sequence, kind, keyAddress, keyLength, valueAddress, valueLength);
+                    }
+                    if (kind != Entries.DELETE) {
+                        dead.written(keyAddress, keyLength);
                     }
                     memtable.insert(
                             lane, hash, keyAddress, keyLength, sequence, kind, valueAddress, valueLength);
@@ -170,7 +175,7 @@ final class WritePath {
                     if (logged) {
                         log.appendBatch(lane, sequence, batch.count(), batch.payloadAddress(), batch.payloadLength());
                     }
-                    batch.insertInto(memtable, lane, sequence);
+                    batch.insertInto(memtable, lane, sequence, dead);
                     due = throttle.wrote(lane, batch.payloadLength());
                     done = true;
                 }
@@ -294,6 +299,7 @@ final class WritePath {
             } else if (generations.active() == full && full.space().isWanted(blockBytes, space)) {
                 cover();
             } else if (rotation.rotate(full)) {
+                dead.dropUnused();
                 isLastAttempt = false;
                 refusals++;
                 if (isLarge && refusals > LARGE_REFUSALS_MAX) {
@@ -392,6 +398,11 @@ final class WritePath {
     /** The last sequence number drawn. */
     long lastSequence() {
         return nextSequence.get() - 1;
+    }
+
+    /** Where cursors found nothing but deleted keys. */
+    DeadRanges dead() {
+        return dead;
     }
 
     /** Returns once every write that had drawn its number is in a memtable. */

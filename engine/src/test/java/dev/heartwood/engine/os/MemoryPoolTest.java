@@ -1,6 +1,8 @@
 package dev.heartwood.engine.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,6 +15,7 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class MemoryPoolTest {
@@ -157,15 +160,97 @@ class MemoryPoolTest {
     }
 
     @Test
+    void smallBlocksAreKeptForWhoWantsSuchNext() {
+        try (MemoryPool pool = MemoryPool.open(1 << 16)) {
+            pool.keepSmallBlocks();
+            long small = pool.allocate(4096);
+            long larger = pool.allocate(8192);
+            assertEquals(12288, pool.allocated());
+            pool.free(small, 4096);
+            pool.free(larger, 8192);
+            assertEquals(0, pool.allocated());
+            assertEquals(larger, pool.allocate(5000));
+            assertEquals(small, pool.allocate(1));
+            assertEquals(12288, pool.allocated());
+            assertFalse(pool.isMostlyAllocated());
+            long another = pool.allocate(32768);
+            assertTrue(pool.isMostlyAllocated());
+            pool.free(another, 32768);
+            assertFalse(pool.isMostlyAllocated());
+        }
+    }
+
+    @Test
+    void keptBlocksAreThereForAnySize() {
+        try (MemoryPool pool = MemoryPool.open(1 << 16)) {
+            pool.keepSmallBlocks();
+            for (int round = 0; round < 3; round++) {
+                List<Long> blocks = new ArrayList<>();
+                for (long block = pool.allocate(4096); block != 0; block = pool.allocate(4096)) {
+                    blocks.add(block);
+                }
+                assertEquals(16, blocks.size());
+                blocks.forEach(block -> pool.free(block, 4096));
+                long all = pool.allocate(1 << 16);
+                assertNotEquals(0, all);
+                assertEquals(1 << 16, pool.allocated());
+                pool.free(all, 1 << 16);
+            }
+        }
+    }
+
+    @Test
+    void refusesWrongFreesOfKeptBlocks() throws Exception {
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            pool.keepSmallBlocks();
+            long block = pool.allocate(8192);
+            assertThrows(IllegalStateException.class, () -> pool.free(block, 4096));
+            assertThrows(IllegalStateException.class, () -> pool.free(block + 4096, 4096));
+            pool.free(block, 8192);
+            assertThrows(IllegalStateException.class, () -> pool.free(block, 8192));
+            // Another thread has another place for it.
+            AtomicReference<Throwable> thrown = new AtomicReference<>();
+            for (int i = 0; i < 2; i++) {
+                Thread other = Thread.ofPlatform().start(() -> {
+                    try {
+                        pool.free(block, 8192);
+                    } catch (Throwable e) {
+                        thrown.set(e);
+                    }
+                });
+                other.join();
+                assertInstanceOf(IllegalStateException.class, thrown.getAndSet(null));
+            }
+            pool.close();
+            assertThrows(IllegalStateException.class, () -> pool.allocate(8192));
+            pool.free(block, 8192);
+        }
+    }
+
+    @Test
+    void servesManyThreadsThatKeepSmallBlocks() throws Exception {
+        try (MemoryPool pool = MemoryPool.open(1 << 16)) {
+            pool.keepSmallBlocks();
+            serveManyThreads(pool, 2);
+            assertNotEquals(0, pool.allocate(1 << 16));
+        }
+    }
+
+    @Test
     void servesManyThreads() throws Exception {
-        try (MemoryPool pool = MemoryPool.open(8 << 20);
-                var threads = Executors.newFixedThreadPool(4)) {
+        try (MemoryPool pool = MemoryPool.open(8 << 20)) {
+            serveManyThreads(pool, 5);
+        }
+    }
+
+    private static void serveManyThreads(MemoryPool pool, int sizes) throws Exception {
+        try (var threads = Executors.newFixedThreadPool(4)) {
             List<Future<?>> results = new ArrayList<>();
             for (int t = 0; t < 4; t++) {
                 long mark = t + 1;
                 results.add(threads.submit(() -> {
                     for (int i = 0; i < 5_000; i++) {
-                        long bytes = 4096L << (i % 5);
+                        long bytes = 4096L << i % sizes;
                         long block = pool.allocate(bytes);
                         if (block != 0) {
                             Memory.putLong(block, mark);
