@@ -42,13 +42,35 @@ class ScanReadTest {
 
     @Test
     void eachPageIsReadOnceAndAheadOfUse() {
+        scan(Cursor::next);
+    }
+
+    @Test
+    void onTheWayBackToo() {
+        scan(new Move() {
+            private boolean goesOn;
+
+            @Override
+            public boolean move(Cursor cursor) {
+                boolean found = goesOn ? cursor.previous() : cursor.last();
+                goesOn = true;
+                return found;
+            }
+        });
+    }
+
+    private interface Move {
+        boolean move(Cursor cursor);
+    }
+
+    private void scan(Move move) {
         byte[] contents = machine.contents(DIRECTORY, DATA);
         try (KeyValueStore store = SimulatedStoreHost.open(machine, OPTIONS)) {
             int[] before = machine.pageReads(DIRECTORY, DATA);
             StoreStats opened = store.stats();
             int records = 0;
             try (Cursor cursor = store.cursor()) {
-                while (cursor.next()) {
+                while (move.move(cursor)) {
                     records++;
                 }
             }

@@ -31,7 +31,12 @@ public interface EntryCursor extends AutoCloseable {
         return false;
     }
 
-    /** Says that another key than {@link #seekAhead} announced may come next. */
+    /** As {@link #seekAhead}, for {@link #seekBefore}. */
+    default boolean seekBeforeAhead(long keyAddress, int keyLength) {
+        return false;
+    }
+
+    /** Says that something else than {@link #seekAhead} or {@link #seekBeforeAhead} announced may come next. */
     default void forgetAhead() {}
 
     /** Moves on; only when {@link #valid}. */

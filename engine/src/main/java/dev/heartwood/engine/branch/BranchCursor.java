@@ -244,11 +244,29 @@ public final class BranchCursor implements LargeValueCursor {
         }
         boolean atBegin = ranges.beginsAfter(target, key, length);
         leafAhead = atBegin ? ranges.firstLeaf(target) : LeafRanges.leafFor(branch, key, length);
-        if (!source.isAbsent(leafAhead)) {
+        return readAhead(ranges.lastLeaf(target));
+    }
+
+    @Override
+    public boolean seekBeforeAhead(long key, int length) {
+        if (storage.pool().isMostlyAllocated()) {
             return false;
         }
-        source.readAhead(leafAhead, ranges.lastLeaf(target));
-        return true;
+        int target = ranges.beginningBefore(key, length);
+        if (target < 0) {
+            return false;
+        }
+        leafAhead = ranges.endsAtOrBefore(target, key, length) ? lastLeaf(target) : LeafRanges.leafBelow(branch, key, length);
+        return readAhead(leafAhead);
+    }
+
+    /** Begins to read the leaf that is announced, if it is absent; returns whether it was. */
+    private boolean readAhead(int lastInRange) {
+        boolean isAbsent = source.isAbsent(leafAhead);
+        if (isAbsent) {
+            source.readAhead(leafAhead, lastInRange);
+        }
+        return isAbsent;
     }
 
     @Override
@@ -258,6 +276,8 @@ public final class BranchCursor implements LargeValueCursor {
 
     @Override
     public void seekBefore(long key, int length) {
+        int announced = leafAhead;
+        leafAhead = UNKNOWN;
         int target = ranges.beginningBefore(key, length);
         if (target < 0) {
             leave();
@@ -265,7 +285,7 @@ public final class BranchCursor implements LargeValueCursor {
             openLast(target);
             settleBackward();
         } else {
-            openLeaf(target, LeafRanges.leafBelow(branch, key, length));
+            openLeaf(target, announced != UNKNOWN ? announced : LeafRanges.leafBelow(branch, key, length));
             index = Math.min(limit, LeafRanges.lowerBound(page, branch, key, length)) - 1;
             settleBackward();
         }
@@ -328,8 +348,12 @@ public final class BranchCursor implements LargeValueCursor {
     }
 
     private void openLast(int target) {
-        openLeaf(target, Math.max(ranges.lastLeaf(target), ranges.firstLeaf(target)));
+        openLeaf(target, lastLeaf(target));
         index = limit - 1;
+    }
+
+    private int lastLeaf(int target) {
+        return Math.max(ranges.lastLeaf(target), ranges.firstLeaf(target));
     }
 
     private void openLeaf(int inRange, int number) {

@@ -8,8 +8,8 @@ final class CachedLeaves implements LeafSource {
     /*
      * A seek asks for as many leaves as scans of the branch took lately. A scan that goes on asks for as many again when it comes to
      * the last of them, or for as many as it has taken, so that it reads about twice what it needs at most. Reads of half an extent
-     * and more take a while, so the next is begun half way through; those of an extent and more end with one. Going back reads
-     * single leaves, and says nothing of how many scans take.
+     * and more take a while, so the next is begun half way through; those of an extent and more end with one. A scan that goes back
+     * asks for nothing before it has come to a third leaf, and then for as many as it has taken; it says nothing of how many scans take.
      */
     private static final int LONG_READ_PAGES = PageLayout.EXTENT_PAGES / 2;
     private static final int READ_PAGES_MAX = 2 * PageLayout.EXTENT_PAGES;
@@ -26,6 +26,12 @@ final class CachedLeaves implements LeafSource {
     private int askedTo;
 
     private int asked;
+    /** Where the cursor turned that goes back. */
+    private int turned = NONE;
+    /** The first leaf that was asked for on the way back, and how many at a time. */
+    private int askedFrom;
+
+    private int askedBack;
     /** For which leaf a seek has asked, up to {@link #askedTo}. */
     private int announced = NONE;
 
@@ -38,10 +44,14 @@ final class CachedLeaves implements LeafSource {
         leave();
         lastLeaf = lastInRange;
         if (leaf == current + 1) {
+            turned = NONE;
             goOn(leaf, lastLeaf);
         } else {
-            if (leaf != current - 1) {
+            if (leaf == current - 1) {
+                goBack(leaf);
+            } else {
                 endScan();
+                turned = NONE;
             }
             first = leaf;
             if (leaf != announced) {
@@ -105,8 +115,37 @@ final class CachedLeaves implements LeafSource {
         asked = begun - from;
     }
 
+    private void goBack(int leaf) {
+        if (turned == NONE) {
+            turned = current;
+            askedFrom = current;
+            askedBack = 0;
+        }
+        int taken = turned - leaf;
+        int askAgainAt = askedFrom - (askedBack < LONG_READ_PAGES ? 1 : -askedBack / 2);
+        if (leaf <= askAgainAt && taken > 1) {
+            int end = Math.min(askedFrom, leaf + 1);
+            int begin = Math.max(0, end - Math.min(taken, READ_PAGES_MAX));
+            askBack(taken < PageLayout.EXTENT_PAGES ? begin : begin & -PageLayout.EXTENT_PAGES, end);
+        }
+    }
+
+    /** As {@link #ask}, of what is needed first before the rest. */
+    private void askBack(int from, int to) {
+        int begun = to;
+        boolean isBusy = false;
+        while (begun > from && !isBusy) {
+            int begin = Math.max(from, begun - 1 & -PageLayout.EXTENT_PAGES);
+            int wanted = begun - begin;
+            isBusy = branch.storage.file().prefetch(branch.devicePage(begin), wanted, PageType.BRANCH_LEAF, branch.id) < wanted;
+            begun = begin;
+        }
+        askedFrom = begun;
+        askedBack = to - begun;
+    }
+
     private void endScan() {
-        if (first >= 0) {
+        if (first >= 0 && turned == NONE) {
             branch.scanLength.add(current - first + 1);
         }
     }

@@ -87,13 +87,23 @@ public final class MergeCursor implements LargeValueCursor {
 
     @Override
     public void seek(long key, int length) {
-        // All sources read at once what they need, instead of one after the other.
+        seekAtOnce(key, length, false);
+    }
+
+    @Override
+    public void seekBefore(long key, int length) {
+        seekAtOnce(key, length, true);
+    }
+
+    /** All sources read at once what they need, instead of one after the other. */
+    private void seekAtOnce(long key, int length, boolean isBefore) {
         reads = 0;
         try {
             for (int i = 0; i < count && count > 1; i++) {
-                reads += sources[i].seekAhead(key, length) ? 1 : 0;
+                boolean isRead = isBefore ? sources[i].seekBeforeAhead(key, length) : sources[i].seekAhead(key, length);
+                reads += isRead ? 1 : 0;
             }
-            seekSources(key, length);
+            seekSources(key, length, isBefore);
         } catch (RuntimeException | Error e) {
             // Those that were not reached must not take it for the place of the next key.
             for (EntryCursor source : sources) {
@@ -106,22 +116,24 @@ public final class MergeCursor implements LargeValueCursor {
     /** As {@link #seek}, one source after the other. */
     public void seekInTurn(long key, int length) {
         reads = 0;
-        seekSources(key, length);
+        seekSources(key, length, false);
     }
 
-    private void seekSources(long key, int length) {
-        for (EntryCursor source : sources) {
-            source.seek(key, length);
-        }
-        begin(false);
+    /** As {@link #seekBefore}, one source after the other. */
+    public void seekBeforeInTurn(long key, int length) {
+        reads = 0;
+        seekSources(key, length, true);
     }
 
-    @Override
-    public void seekBefore(long key, int length) {
+    private void seekSources(long key, int length, boolean isBefore) {
         for (EntryCursor source : sources) {
-            source.seekBefore(key, length);
+            if (isBefore) {
+                source.seekBefore(key, length);
+            } else {
+                source.seek(key, length);
+            }
         }
-        begin(true);
+        begin(isBefore);
     }
 
     @Override
@@ -392,7 +404,7 @@ public final class MergeCursor implements LargeValueCursor {
         ((LargeValueCursor) current).readAheadLarge();
     }
 
-    /** How many of several sources had to read from the device for the last {@link #seek}. */
+    /** How many of several sources had to read from the device for the last {@link #seek} or {@link #seekBefore}. */
     public int reads() {
         return reads;
     }

@@ -103,17 +103,26 @@ public final class TreeCursor implements LargeValueCursor {
             merged.seekInTurn(keyAddress, keyLength);
         } else {
             merged.seek(keyAddress, keyLength);
-            path.countReads(merged.reads());
-            reads += merged.reads();
+            countReads();
         }
         goOn();
+    }
+
+    private void countReads() {
+        path.countReads(merged.reads());
+        reads += merged.reads();
     }
 
     @Override
     public void seekBefore(long keyAddress, int keyLength) {
         standing = false;
         openLeafAt(keyAddress, keyLength);
-        merged.seekBefore(keyAddress, keyLength);
+        if (group != null) {
+            merged.seekBeforeInTurn(keyAddress, keyLength);
+        } else {
+            merged.seekBefore(keyAddress, keyLength);
+            countReads();
+        }
         goBack();
     }
 

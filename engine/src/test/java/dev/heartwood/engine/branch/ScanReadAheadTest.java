@@ -2,6 +2,7 @@ package dev.heartwood.engine.branch;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -69,6 +70,38 @@ class ScanReadAheadTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 5, 9, 20, 50, 100, 400})
+    void soDoesAScanThatGoesBack(int leaves) {
+        leaf += leaves;
+        byte[] to = key(leaf * RECORDS_PER_LEAF);
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            long before = pagesRead();
+            cursor.seekBefore(fixture.key(to), to.length);
+            for (int i = 1; i < leaves * RECORDS_PER_LEAF; i++) {
+                cursor.previous();
+            }
+            long read = pagesRead() - before;
+            assertTrue(read >= leaves && read <= 2L * leaves + 2, leaves + " leaves: " + read + " pages");
+        }
+    }
+
+    @Test
+    void aSeekBackAsksForItsLeafAlone() {
+        leaf += 100;
+        byte[] to = key(leaf * RECORDS_PER_LEAF);
+        try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+            long before = fixture.cache.stats().prefetches();
+            assertTrue(cursor.seekBeforeAhead(fixture.key(to), to.length));
+            assertEquals(1, fixture.cache.stats().prefetches() - before);
+            long read = pagesRead();
+            cursor.seekBefore(fixture.key(to), to.length);
+            assertEquals(read, pagesRead());
+            assertArrayEquals(key(leaf * RECORDS_PER_LEAF - 1), Memory.bytes(cursor.keyAddress(), cursor.keyLength()));
+            assertFalse(cursor.seekBeforeAhead(fixture.key(to), to.length), "it is there");
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {1, 4, 12, 30})
     void aSeekAsksForAsManyLeavesAsScansTookLately(int leaves) {
         assertEquals(2, pagesAskedBySeek());
@@ -115,13 +148,30 @@ class ScanReadAheadTest {
         }
     }
 
+    @Test
+    void whatASeekBackThatFailedHadFoundIsForgotten() {
+        for (int next : new int[] {100, 10_000, 10_001, 19_999}) {
+            try (MergeCursor merge = new MergeCursor(failingOnce(), BranchCursor.cached(branch, Span.ALL))) {
+                byte[] first = key(10_000);
+                assertThrows(IllegalStateException.class, () -> merge.seekBefore(fixture.key(first), first.length));
+                byte[] second = key(next);
+                merge.seekBeforeInTurn(fixture.key(second), second.length);
+                for (int source = 0; source < 2; source++) {
+                    assertArrayEquals(key(next - 1), Memory.bytes(merge.keyAddress(), merge.keyLength()));
+                    merge.previous();
+                }
+            }
+        }
+    }
+
     /** Walks the branch, but for its first seek, which fails. */
     private EntryCursor failingOnce() {
         BranchCursor entries = BranchCursor.cached(branch, Span.ALL);
         AtomicBoolean failed = new AtomicBoolean();
         return (EntryCursor) Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {EntryCursor.class}, (proxy, method, arguments) -> {
-                    if (method.getName().equals("seek") && !failed.getAndSet(true)) {
+                    boolean isSeek = method.getName().equals("seek") || method.getName().equals("seekBefore");
+                    if (isSeek && !failed.getAndSet(true)) {
                         throw new IllegalStateException("planted");
                     }
                     return method.invoke(entries, arguments);
