@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.CompactionFilter;
 import dev.heartwood.Cursor;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
@@ -17,6 +18,7 @@ import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.TestDirectory;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -57,8 +59,11 @@ class DeletedKeysTest {
         return OptionMatrix.smallTree().toBuilder().mergeOperator(new LastOperand()).build();
     }
 
+    /** Of different lengths, some with what comes after shorter ones. */
     private static byte[] key(int number) {
-        return ByteBuffer.allocate(4).putInt(number * 3).array();
+        byte[] key = ByteBuffer.allocate(4 + number / 2 % 3 + number % 2).putInt(number / 2 * 3).array();
+        Arrays.fill(key, 4, key.length, (byte) (number % 2 == 0 ? 1 : 0xff));
+        return key;
     }
 
     @Test
@@ -121,6 +126,72 @@ class DeletedKeysTest {
             isKept.set(true);
             assertArrayEquals(key(200), end(store, true));
             assertArrayEquals(key(200), end(store, false));
+        }
+    }
+
+    @Test
+    void aSnapshotSeesWhatWasDiscardedAfterIt() {
+        try (TestDirectory directory = new TestDirectory("discard");
+                KeyValueStore store = Heartwood.open(directory.path(), OptionMatrix.smallTree())) {
+            for (int number = 500; number < 600; number++) {
+                store.put(key(number), new byte[10]);
+            }
+            store.checkpoint();
+            for (int number = 0; number < 100; number++) {
+                store.delete(key(number));
+            }
+            try (Snapshot snapshot = store.snapshot()) {
+                store.discard(KeyRange.all());
+                for (int i = 0; i < 5; i++) {
+                    assertNull(end(store, true));
+                }
+                try (Cursor cursor = snapshot.cursor(KeyRange.all())) {
+                    assertTrue(cursor.first());
+                    assertArrayEquals(key(500), cursor.key());
+                    assertArrayEquals(new byte[10], snapshot.get(key(500)));
+                }
+            }
+        }
+    }
+
+    @Test
+    void aSnapshotSeesWhatAFilterDroppedAfterIt() {
+        AtomicBoolean drops = new AtomicBoolean();
+        CompactionFilter filter = new CompactionFilter() {
+            @Override
+            public String name() {
+                return "drops all, or nothing";
+            }
+
+            @Override
+            public Decision filter(MemorySegment key, MemorySegment value) {
+                return drops.get() ? Decision.DROP : Decision.KEEP;
+            }
+        };
+        StoreOptions options = OptionMatrix.smallTree().toBuilder().compactionFilter(filter).build();
+        try (TestDirectory directory = new TestDirectory("filter");
+                KeyValueStore store = Heartwood.open(directory.path(), options)) {
+            // Two runs, which are merged when the store settles, and so few deletes that they stay in memory.
+            for (int round = 0; round < 2; round++) {
+                for (int number = 0; number < 3_000; number++) {
+                    store.put(key(number), new byte[10]);
+                }
+                store.checkpoint();
+            }
+            for (int number = 0; number < 100; number++) {
+                store.delete(key(number));
+            }
+            try (Snapshot snapshot = store.snapshot()) {
+                drops.set(true);
+                store.settle();
+                for (int i = 0; i < 5; i++) {
+                    assertNull(end(store, true));
+                }
+                try (Cursor cursor = snapshot.cursor(KeyRange.all())) {
+                    assertTrue(cursor.first());
+                    assertArrayEquals(key(100), cursor.key());
+                }
+            }
         }
     }
 

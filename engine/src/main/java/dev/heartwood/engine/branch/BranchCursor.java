@@ -244,7 +244,11 @@ public final class BranchCursor implements LargeValueCursor {
         }
         boolean atBegin = ranges.beginsAfter(target, key, length);
         leafAhead = atBegin ? ranges.firstLeaf(target) : LeafRanges.leafFor(branch, key, length);
-        return readAhead(ranges.lastLeaf(target));
+        if (!source.isAbsent(leafAhead)) {
+            return false;
+        }
+        source.readAhead(leafAhead, ranges.lastLeaf(target));
+        return true;
     }
 
     @Override
@@ -257,16 +261,11 @@ public final class BranchCursor implements LargeValueCursor {
             return false;
         }
         leafAhead = ranges.endsAtOrBefore(target, key, length) ? lastLeaf(target) : LeafRanges.leafBelow(branch, key, length);
-        return readAhead(leafAhead);
-    }
-
-    /** Begins to read the leaf that is announced, if it is absent; returns whether it was. */
-    private boolean readAhead(int lastInRange) {
-        boolean isAbsent = source.isAbsent(leafAhead);
-        if (isAbsent) {
-            source.readAhead(leafAhead, lastInRange);
+        if (!source.isAbsent(leafAhead)) {
+            return false;
         }
-        return isAbsent;
+        source.readAhead(leafAhead, leafAhead);
+        return true;
     }
 
     @Override

@@ -138,7 +138,7 @@ final class CachedLeaves implements LeafSource {
             int begin = Math.max(from, begun - 1 & -PageLayout.EXTENT_PAGES);
             int wanted = begun - begin;
             isBusy = branch.storage.file().prefetch(branch.devicePage(begin), wanted, PageType.BRANCH_LEAF, branch.id) < wanted;
-            begun = begin;
+            begun = isBusy ? begun : begin;
         }
         askedFrom = begun;
         askedBack = to - begun;

@@ -119,7 +119,8 @@ public final class MemoryPool implements AutoCloseable {
     /** The bytes given out, each block at its power-of-two size. */
     public long allocated() {
         KeptBlocks known = kept;
-        return known == null ? allocated : allocated - (long) known.units() * BLOCK_BYTES_MIN;
+        // What is kept meanwhile may be more than what was allocated when that was looked at.
+        return known == null ? allocated : Math.max(0, allocated - (long) known.units() * BLOCK_BYTES_MIN);
     }
 
     /** Whether more than half is given out, some small blocks that were given back included. */
@@ -245,19 +246,19 @@ public final class MemoryPool implements AutoCloseable {
             freeNow(block, order);
             return;
         }
-        assert isFreeable(known, block, order) && poison(block, (long) BLOCK_BYTES_MIN << order);
+        assert poisonFreed(known, block, order);
         if (!known.keep(block, order)) {
             requireNotKept(known, block, order);
             freeNow(block, order);
         }
     }
 
-    private boolean isFreeable(KeptBlocks known, long block, int order) {
+    private boolean poisonFreed(KeptBlocks known, long block, int order) {
         requireNotKept(known, block, order);
         lock.lock();
         try {
             blocks.requireAllocated(unit(block), order);
-            return true;
+            return closed || poison(block, (long) BLOCK_BYTES_MIN << order);
         } finally {
             lock.unlock();
         }

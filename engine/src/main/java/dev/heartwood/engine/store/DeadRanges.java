@@ -18,18 +18,25 @@ final class DeadRanges {
      * range; what it does not see will cut. So if its cursor walks the range and finds no value, the range is dead, for this view and all
      * later ones, until it is cut. Deletes change nothing.
      *
+     * What a view sees changes without a write where a range is discarded: views of one number then see what was there, or not. So a view
+     * is of one generation, odd while something is discarded; ranges and views of different ones know nothing of each other. A compaction
+     * filter drops keys at any time: in a store that has one nothing is watched.
+     *
      * A write cuts a range before any view sees it. So a cursor that finds its key within a range that is dead for its view may pass over
      * it, whatever is cut meanwhile: it does not see that.
      *
      * Shared field   read       written    guarded by
      * ranges         volatile   volatile   this monitor, for writing; the array never changes, its ranges are disjoint and ascending
+     * generation     volatile   volatile   this monitor, for writing, with which the ranges go
      * Range.isUsed   plain      plain      nothing: a hint
+     * discards,
+     * lastFull       plain      plain      this monitor
      */
     /** Beyond these nothing more is watched. A write looks through them by halves. */
     static final int RANGES_MAX = 1024;
 
     /** Ranges with longer bounds are not kept. */
-    private static final int KEY_BYTES_MAX = 1024;
+    static final int KEY_BYTES_MAX = 1024;
 
     /** In place of the end of a range that has none. */
     static final byte[] NO_END = new byte[0];
@@ -48,19 +55,20 @@ final class DeadRanges {
 
         private final boolean isDead;
         /** Whether it was good for anything since {@link #dropUnused}. */
-        private boolean isUsed;
+        private boolean isUsed = true;
 
         Range(byte[] from, byte[] to, long since, boolean isDead) {
             this.from = from;
             this.to = to;
             this.since = since;
             this.isDead = isDead;
-            this.isUsed = true;
         }
 
         /** A part of it. */
         Range within(byte[] partFrom, byte[] partTo) {
-            return new Range(partFrom, partTo, since, isDead);
+            Range part = new Range(partFrom, partTo, since, isDead);
+            part.isUsed = isUsed;
+            return part;
         }
 
         boolean isEmpty() {
@@ -73,12 +81,34 @@ final class DeadRanges {
         }
     }
 
+    /**
+     * Who sees what.
+     *
+     * @param sequence the last sequence number that is seen
+     * @param generation {@link #generation} before what is seen was looked up
+     */
+    record View(long sequence, long generation) {}
+
+    private final boolean isEnabled;
     private final LongSupplier lastSequence;
     private volatile Range[] ranges = NONE;
+    private volatile long generation;
+    private int discards;
+    /** The memtable of which {@link #memtableFull} was told last. */
+    private long lastFull;
 
-    /** @param lastSequence the last sequence number that a write has drawn */
-    DeadRanges(LongSupplier lastSequence) {
+    /**
+     * @param isEnabled whether keys are deleted by writes alone
+     * @param lastSequence the last sequence number that a write has drawn
+     */
+    DeadRanges(boolean isEnabled, LongSupplier lastSequence) {
+        this.isEnabled = isEnabled;
         this.lastSequence = lastSequence;
+    }
+
+    /** Part of a {@link View}, to be asked for before the tree is that it reads. */
+    long generation() {
+        return generation;
     }
 
     /** Notes a write of a value or operand, between drawing its sequence number and giving its lane back. */
@@ -92,20 +122,20 @@ final class DeadRanges {
         int at = find(ranges, keyAddress, keyLength);
         if (at >= 0) {
             try {
-                cut(at, Memory.bytes(keyAddress, keyLength));
-            } catch (OutOfMemoryError full) {
-                ranges = NONE; // no write may fail for this
+                cut(at, keyAddress, keyLength);
+            } catch (Throwable e) {
+                ranges = NONE; // no write may fail for this, whatever it is; as a rule a full Java heap
             }
         }
     }
 
-    private void cut(int at, byte[] key) {
-        Range range = ranges[at];
+    private void cut(int at, long keyAddress, int keyLength) {
         List<Range> parts = new ArrayList<>(2);
-        addTo(parts, range.within(range.from, key));
-        addTo(parts, range.within(after(key), range.to));
-        if (ranges.length - 1 + parts.size() > RANGES_MAX) {
-            parts.removeLast();
+        if (keyLength < KEY_BYTES_MAX && ranges.length < RANGES_MAX) {
+            Range range = ranges[at];
+            byte[] key = Memory.bytes(keyAddress, keyLength);
+            addTo(parts, range.within(range.from, key));
+            addTo(parts, range.within(after(key, keyLength), range.to));
         }
         replace(at, at + 1, parts);
     }
@@ -115,22 +145,28 @@ final class DeadRanges {
         return ranges.length == 0;
     }
 
+    /** How many there are. */
+    int count() {
+        return ranges.length;
+    }
+
     /** Where the dead range ends in which a view has this key; {@link #NO_END} where nothing comes after it, null when there is none. */
-    byte[] endOf(byte[] key, int keyLength, long view) {
+    byte[] endOf(byte[] key, int keyLength, View view) {
         Range range = dead(key, keyLength, view);
         return range == null ? null : range.to == null ? NO_END : range.to;
     }
 
     /** Where the dead range begins in which a view has this key; null when there is none. */
-    byte[] beginOf(byte[] key, int keyLength, long view) {
+    byte[] beginOf(byte[] key, int keyLength, View view) {
         Range range = dead(key, keyLength, view);
         return range == null ? null : range.from;
     }
 
-    private Range dead(byte[] key, int keyLength, long view) {
+    private Range dead(byte[] key, int keyLength, View view) {
         Range[] now = ranges;
         int at = find(now, key, keyLength);
-        if (at < 0 || !now[at].isDead || now[at].since > view) {
+        // In this order: ranges of another generation come with it.
+        if (at < 0 || !now[at].isDead || now[at].since > view.sequence || generation != view.generation) {
             return null;
         }
         if (!now[at].isUsed) {
@@ -145,9 +181,9 @@ final class DeadRanges {
      *
      * @param isWorthIt whether what is not watched is to be from now on
      */
-    void walked(byte[] from, byte[] to, long view, boolean isWorthIt) {
+    void walked(byte[] from, byte[] to, View view, boolean isWorthIt) {
         boolean isKept = from.length <= KEY_BYTES_MAX && (to == null || to.length <= KEY_BYTES_MAX) && !Keys.isEmpty(from, to);
-        if (isKept && (isWorthIt || isAnyWatched(ranges, from, to, view))) {
+        if (isEnabled && isKept && (isWorthIt || isAnyWatched(ranges, from, to, view.sequence))) {
             add(from, to, view, isWorthIt);
         }
     }
@@ -162,7 +198,10 @@ final class DeadRanges {
         return false;
     }
 
-    private synchronized void add(byte[] from, byte[] to, long view, boolean isWorthIt) {
+    private synchronized void add(byte[] from, byte[] to, View view, boolean isWorthIt) {
+        if (view.generation != generation || generation % 2 != 0) {
+            return;
+        }
         List<Range> known = new ArrayList<>();
         List<Range> watched = new ArrayList<>();
         Range[] before = ranges;
@@ -175,11 +214,11 @@ final class DeadRanges {
             byte[] end = Keys.earlierTo(range.to, to);
             addTo(watched, new Range(at, begin, NOT_YET, false));
             at = end;
-            if (range.isDead || range.since > view) {
+            if (range.isDead || range.since > view.sequence) {
                 known.add(range);
             } else {
                 addTo(known, range.within(range.from, begin));
-                known.add(new Range(begin, end, view, true));
+                known.add(new Range(begin, end, view.sequence, true));
                 if (end != null) {
                     addTo(known, range.within(end, range.to));
                 }
@@ -189,6 +228,12 @@ final class DeadRanges {
             watched.add(new Range(at, to, NOT_YET, false));
         }
         replaceJoined(first, last, known);
+        if (ranges.length > RANGES_MAX) {
+            dropUnused();
+            if (ranges.length > RANGES_MAX) {
+                ranges = NONE;
+            }
+        }
         if (isWorthIt && !watched.isEmpty()) {
             watch(watched);
         }
@@ -253,11 +298,18 @@ final class DeadRanges {
         ranges = after;
     }
 
-    /** Forgets what has been good for nothing since this was called last, so that writes need not look through it. */
-    synchronized void dropUnused() {
-        if (ranges.length == 0) {
-            return;
+    /**
+     * Forgets what has been good for nothing since the memtable before this one was full, so that writes need not look through it. Of one
+     * memtable any number of writers may tell.
+     */
+    synchronized void memtableFull(long number) {
+        if (number > lastFull) {
+            lastFull = number;
+            dropUnused();
         }
+    }
+
+    private void dropUnused() {
         List<Range> left = new ArrayList<>();
         for (Range range : ranges) {
             if (range.isUsed) {
@@ -268,9 +320,19 @@ final class DeadRanges {
         ranges = left.toArray(NONE);
     }
 
-    /** Forgets all. */
-    synchronized void clear() {
+    /** What views see is about to change without a write; {@link #endDiscard} must follow. */
+    synchronized void beginDiscard() {
+        nextGeneration(discards++ == 0);
+    }
+
+    /** It has changed, for those who look it up from now on. */
+    synchronized void endDiscard() {
+        nextGeneration(--discards == 0);
+    }
+
+    private void nextGeneration(boolean isOtherParity) {
         ranges = NONE;
+        generation += isOtherParity ? 1 : 2;
     }
 
     private static void addTo(List<Range> list, Range range) {
@@ -279,9 +341,11 @@ final class DeadRanges {
         }
     }
 
-    /** The least key after another. */
-    static byte[] after(byte[] key) {
-        return Arrays.copyOf(key, key.length + 1);
+    /** The least key after another, whatever its array has behind it. */
+    static byte[] after(byte[] key, int keyLength) {
+        byte[] after = new byte[keyLength + 1];
+        System.arraycopy(key, 0, after, 0, keyLength);
+        return after;
     }
 
     /** The range that a key lies in; less than 0 when there is none. */

@@ -9,41 +9,69 @@ import java.util.Arrays;
  */
 final class DeadWalk {
     /** Fewer deleted keys are walked over sooner than told of. */
-    static final int TOLD_MIN = 16;
+    private static final int TOLD_MIN = 16;
 
     /** So many make it worth to have writes look whether they are among them. */
-    static final int WATCHED_MIN = 64;
+    private static final int WATCHED_MIN = 64;
 
     /** The first deleted key is looked up, and then every so many. */
     private static final int LOOK_EVERY = 16;
 
-    private final DeadRanges ranges;
-    private final long view;
-    /** Whether the walk began at {@link #start}; else at the first deleted key. */
-    private boolean isBounded;
-    /** From where the walk went forwards, or before what it went back, where null is no bound. */
-    private byte[] start;
+    /** Where a walk began. */
+    private enum Start {
+        /** At the first deleted key. */
+        KEY,
+        /** At a bound, forwards from there or back from before it. */
+        BOUND,
+        /** At the end of all keys, back. */
+        END,
+        /** At a bound that is too long to be kept. */
+        UNTOLD
+    }
 
+    private final DeadRanges ranges;
+    private final DeadRanges.View view;
+    private Start start = Start.KEY;
+    /** The first deleted key, or the bound; a copy, since who moves the cursor may change his. */
     private byte[] first = new byte[64];
+
     private int firstLength;
     private int walked;
 
-    DeadWalk(DeadRanges ranges, long view) {
+    DeadWalk(DeadRanges ranges, DeadRanges.View view) {
         this.ranges = ranges;
         this.view = view;
     }
 
     /** The walk begins at the key that comes next. */
     void begin() {
-        isBounded = false;
+        start = Start.KEY;
         walked = 0;
     }
 
-    /** The walk begins at a bound, forwards from there or back from before it; null is the end of all. */
+    /** The walk begins at a bound, forwards from there or back from before it. */
     void beginAt(byte[] bound) {
-        start = bound;
-        isBounded = true;
         walked = 0;
+        if (bound.length > DeadRanges.KEY_BYTES_MAX) {
+            start = Start.UNTOLD;
+        } else {
+            start = Start.BOUND;
+            keepFirst(bound, bound.length);
+        }
+    }
+
+    /** As {@link #beginAt}, back from the end of all keys. */
+    void beginAtEnd() {
+        start = Start.END;
+        walked = 0;
+    }
+
+    private void keepFirst(byte[] key, int keyLength) {
+        if (first.length < keyLength) {
+            first = new byte[Math.max(keyLength, 2 * first.length)];
+        }
+        System.arraycopy(key, 0, first, 0, keyLength);
+        firstLength = keyLength;
     }
 
     /** Comes to a deleted key; returns where to go on forwards if not at the next one, {@link DeadRanges#NO_END} when nothing comes. */
@@ -57,57 +85,75 @@ final class DeadWalk {
     }
 
     private boolean isLookedUp(byte[] key, int keyLength) {
-        if (walked == 0 && !isBounded) {
-            if (first.length < keyLength) {
-                first = new byte[Math.max(keyLength, 2 * first.length)];
-            }
-            System.arraycopy(key, 0, first, 0, keyLength);
-            firstLength = keyLength;
+        if (walked == 0 && start == Start.KEY) {
+            keepFirst(key, keyLength);
         }
         return walked++ % LOOK_EVERY == 0 && !ranges.isEmpty();
     }
 
     /** Has come forwards to a key that has a value. */
     void endForwards(byte[] key, int keyLength) {
-        if (walked >= TOLD_MIN) {
-            tell(begun(), Arrays.copyOf(key, keyLength));
+        if (isTold()) {
+            try {
+                tell(begun(), Arrays.copyOf(key, keyLength));
+            } catch (OutOfMemoryError full) {
+                begin(); // later moves walk as far
+            }
         }
     }
 
     /** Has come to where the keys end that are shown; null is the end of all. */
     void endForwards(byte[] to) {
-        if (walked >= TOLD_MIN) {
-            tell(begun(), to);
+        if (to != null) {
+            endForwards(to, to.length);
+        } else if (isTold()) {
+            try {
+                tell(begun(), null);
+            } catch (OutOfMemoryError full) {
+                begin();
+            }
         }
-    }
-
-    private byte[] begun() {
-        return isBounded ? start.clone() : Arrays.copyOf(first, firstLength);
     }
 
     /** Has come back to a key that has a value. */
     void endBackwards(byte[] key, int keyLength) {
-        if (walked >= TOLD_MIN) {
-            tell(Arrays.copyOf(key, keyLength + 1), begunBefore()); // the least key after this one
+        if (isTold()) {
+            try {
+                tell(DeadRanges.after(key, keyLength), begunBefore());
+            } catch (OutOfMemoryError full) {
+                begin();
+            }
         }
     }
 
     /** Has come back to where the keys begin that are shown; null is the first of all. */
     void endBackwards(byte[] from) {
-        if (walked >= TOLD_MIN) {
-            tell(from == null ? Keys.EMPTY : from, begunBefore());
+        if (isTold()) {
+            try {
+                tell(from == null ? Keys.EMPTY : from, begunBefore());
+            } catch (OutOfMemoryError full) {
+                begin();
+            }
         }
+    }
+
+    private boolean isTold() {
+        return walked >= TOLD_MIN && start != Start.UNTOLD;
+    }
+
+    private byte[] begun() {
+        return Arrays.copyOf(first, firstLength);
     }
 
     private byte[] begunBefore() {
-        return !isBounded ? Arrays.copyOf(first, firstLength + 1) : start == null ? null : start.clone();
+        return switch (start) {
+            case KEY -> DeadRanges.after(first, firstLength);
+            case BOUND -> begun();
+            default -> null;
+        };
     }
 
     private void tell(byte[] from, byte[] to) {
-        try {
-            ranges.walked(from, to, view, walked >= WATCHED_MIN);
-        } catch (OutOfMemoryError full) {
-            // Later moves walk as far.
-        }
+        ranges.walked(from, to, view, walked >= WATCHED_MIN);
     }
 }

@@ -288,13 +288,15 @@ final class EngineStore implements KeyValueStore {
     /** Returns whether the tree has let go of anything. It may have so, too, where this throws. */
     private boolean discard(Span keys) {
         boolean mayHaveChanged = true;
+        DeadRanges dead = parts.write().dead();
+        dead.beginDiscard();
         try {
             mayHaveChanged = parts.trunk().discard(keys);
             return mayHaveChanged;
         } finally {
+            dead.endDiscard();
             if (mayHaveChanged) {
                 parts.records().forgetAll();
-                parts.write().dead().clear();
             }
         }
     }

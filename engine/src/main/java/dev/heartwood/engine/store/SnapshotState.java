@@ -19,14 +19,16 @@ final class SnapshotState {
      */
     private final LiveSnapshots live;
     private final Long sequence;
+    private final DeadRanges.View view;
     private final References references = new References();
     private volatile ViewSources sources;
     /** What was read before, when it could not be given back for want of Java heap. */
     private ViewSources left;
 
-    private SnapshotState(LiveSnapshots live, Long sequence) {
+    private SnapshotState(LiveSnapshots live, Long sequence, long generation) {
         this.live = live;
         this.sequence = sequence;
+        this.view = new DeadRanges.View(sequence, generation);
     }
 
     /** Pins the current state; inside an epoch. */
@@ -34,7 +36,7 @@ final class SnapshotState {
         Long sequence = live.open(write::lastSequence);
         try {
             write.drain();
-            SnapshotState state = new SnapshotState(live, sequence);
+            SnapshotState state = new SnapshotState(live, sequence, write.dead().generation());
             state.sources = read.pin();
             return state;
         } catch (RuntimeException | Error e) {
@@ -45,6 +47,11 @@ final class SnapshotState {
 
     long sequence() {
         return sequence;
+    }
+
+    /** What {@link DeadRanges} knows it by. */
+    DeadRanges.View view() {
+        return view;
     }
 
     /** What to read within an epoch, and whether that is what was read before. */

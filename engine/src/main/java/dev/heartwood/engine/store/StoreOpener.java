@@ -314,6 +314,7 @@ final class StoreOpener {
                 failStop,
                 background,
                 environment.userCode(),
+                new DeadRanges(options.compactionFilter().isEmpty(), () -> sequence.get() - 1),
                 sequence);
         ReadPath read = new ReadPath(generations, trunk, storage, operator, records);
         Checkpointer checkpointer = new Checkpointer(

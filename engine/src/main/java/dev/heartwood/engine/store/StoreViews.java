@@ -94,7 +94,7 @@ final class StoreViews {
     }
 
     private DeadWalk dead(SnapshotState state) {
-        return new DeadWalk(parts.write().dead(), state.sequence());
+        return new DeadWalk(parts.write().dead(), state.view());
     }
 
     private SnapshotState openState() {

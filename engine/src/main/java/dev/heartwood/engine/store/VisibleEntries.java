@@ -107,7 +107,11 @@ final class VisibleEntries {
         } else {
             walk.seekBefore(to, to.length);
         }
-        dead.beginAt(to);
+        if (to == null) {
+            dead.beginAtEnd();
+        } else {
+            dead.beginAt(to);
+        }
         return showBackwards();
     }
 

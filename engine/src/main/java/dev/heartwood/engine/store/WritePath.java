@@ -58,6 +58,7 @@ final class WritePath {
             FailStop failStop,
             Background background,
             UserCode userCode,
+            DeadRanges dead,
             AtomicLong nextSequence) {
         this.epochs = epochs;
         this.clock = clock;
@@ -72,7 +73,7 @@ final class WritePath {
         this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), rotation::sealIfPossible);
         this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
         this.nextSequence = nextSequence;
-        this.dead = new DeadRanges(this::lastSequence);
+        this.dead = dead;
         this.syncing = this::sync;
         this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
     }
@@ -299,7 +300,7 @@ final class WritePath {
             } else if (generations.active() == full && full.space().isWanted(blockBytes, space)) {
                 cover();
             } else if (rotation.rotate(full)) {
-                dead.dropUnused();
+                dead.memtableFull(full.number());
                 isLastAttempt = false;
                 refusals++;
                 if (isLarge && refusals > LARGE_REFUSALS_MAX) {

@@ -33,7 +33,7 @@ public class DeadRangesLincheckTest {
 
     private final Lanes lanes = new Lanes(4);
     private final AtomicLong nextSequence = new AtomicLong(1);
-    private final DeadRanges ranges = new DeadRanges(() -> nextSequence.get() - 1);
+    private final DeadRanges ranges = new DeadRanges(true, () -> nextSequence.get() - 1);
 
     /** Whether a key has a value, by key and sequence number, the newest first. */
     private final ConcurrentSkipListMap<Long, Boolean> versions = new ConcurrentSkipListMap<>();
@@ -70,12 +70,13 @@ public class DeadRangesLincheckTest {
     public int first() {
         long view = nextSequence.get() - 1;
         lanes.drain();
+        DeadRanges.View known = new DeadRanges.View(view, ranges.generation());
         int key = 0;
         while (key <= KEYS && !isLive(key, view)) {
-            byte[] end = ranges.endOf(new byte[] {(byte) key}, 1, view);
+            byte[] end = ranges.endOf(new byte[] {(byte) key}, 1, known);
             key = end == null ? key + 1 : end == DeadRanges.NO_END ? KEYS + 1 : end[0] + end.length - 1;
         }
-        ranges.walked(new byte[1], key > KEYS ? null : new byte[] {(byte) key}, view, true);
+        ranges.walked(new byte[1], key > KEYS ? null : new byte[] {(byte) key}, known, true);
         return key > KEYS ? 0 : key;
     }
 

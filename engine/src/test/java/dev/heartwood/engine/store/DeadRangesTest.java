@@ -19,7 +19,7 @@ class DeadRangesTest {
     private final MemoryPool pool = MemoryPool.open(1 << 16);
     private final long memory = pool.allocate(4096);
     private long sequence = 100;
-    private final DeadRanges ranges = new DeadRanges(this::lastSequence);
+    private final DeadRanges ranges = new DeadRanges(true, this::lastSequence);
     /** What another writer does right after the last sequence number was looked at. */
     private Runnable meanwhile = () -> {};
 
@@ -44,29 +44,41 @@ class DeadRangesTest {
         ranges.written(memory, 2);
     }
 
+    private DeadRanges.View view(long sequenceSeen) {
+        return new DeadRanges.View(sequenceSeen, ranges.generation());
+    }
+
+    private void walked(byte[] from, byte[] to, long view, boolean isWorthIt) {
+        ranges.walked(from, to, view(view), isWorthIt);
+    }
+
+    private static byte[] after(int number) {
+        return DeadRanges.after(key(number), 2);
+    }
+
     private byte[] endOf(int key, long view) {
-        return ranges.endOf(key(key), 2, view);
+        return ranges.endOf(key(key), 2, view(view));
     }
 
     private byte[] beginOf(int key, long view) {
-        return ranges.beginOf(key(key), 2, view);
+        return ranges.beginOf(key(key), 2, view(view));
     }
 
     /** Has it watched, and found to be dead by a view of that moment. */
     private void die(int from, int to) {
-        ranges.walked(key(from), key(to), sequence, true);
-        ranges.walked(key(from), key(to), sequence, false);
+        walked(key(from), key(to), sequence, true);
+        walked(key(from), key(to), sequence, false);
     }
 
     @Test
     void aRangeIsPassedOverOnceAViewFoundNothingInItThatWasOpenedSinceItIsWatched() {
-        ranges.walked(key(10), key(50), 100, true);
+        walked(key(10), key(50), 100, true);
         assertNull(endOf(20, 100), "watched alone");
         sequence = 105;
-        ranges.walked(key(60), key(90), 100, true);
-        ranges.walked(key(60), key(90), 104, true);
+        walked(key(60), key(90), 100, true);
+        walked(key(60), key(90), 104, true);
         assertNull(endOf(70, 110), "a view from before it was watched");
-        ranges.walked(key(0), key(200), 107, false);
+        walked(key(0), key(200), 107, false);
         assertArrayEquals(key(50), endOf(10, 107));
         assertArrayEquals(key(50), endOf(49, 200));
         assertArrayEquals(key(10), beginOf(49, 107));
@@ -78,16 +90,16 @@ class DeadRangesTest {
 
     @Test
     void aWriteCutsWhatIsWatchedAndWhatIsDead() {
-        ranges.walked(key(10), key(50), 100, true);
+        walked(key(10), key(50), 100, true);
         write(30);
-        ranges.walked(key(10), key(50), 100, true);
+        walked(key(10), key(50), 100, true);
         assertNull(endOf(30, 100), "written after the view that walked");
         assertArrayEquals(key(30), endOf(20, 100));
         assertArrayEquals(key(50), endOf(31, 100));
         write(40);
-        assertArrayEquals(DeadRanges.after(key(30)), beginOf(39, 200));
+        assertArrayEquals(after(30), beginOf(39, 200));
         assertArrayEquals(key(40), endOf(39, 200));
-        assertArrayEquals(DeadRanges.after(key(40)), beginOf(41, 200));
+        assertArrayEquals(after(40), beginOf(41, 200));
         assertNull(endOf(40, 200));
         write(10);
         assertArrayEquals(key(30), endOf(11, 200));
@@ -98,9 +110,9 @@ class DeadRangesTest {
     @Test
     void aWriteThatNoViewWaitsForCutsWhatIsAboutToBeWatched() {
         meanwhile = () -> write(30);
-        ranges.walked(key(10), key(50), 100, true);
+        walked(key(10), key(50), 100, true);
         meanwhile = () -> {};
-        ranges.walked(key(10), key(50), 100, false);
+        walked(key(10), key(50), 100, false);
         assertNull(endOf(30, 200), "the view that walked had not seen it");
         assertArrayEquals(key(50), endOf(31, 200));
     }
@@ -111,28 +123,28 @@ class DeadRangesTest {
         die(50, 80);
         assertArrayEquals(key(80), endOf(10, 100));
         assertArrayEquals(key(10), beginOf(79, 100));
-        ranges.walked(key(5), key(90), sequence, true);
-        ranges.walked(key(7), key(85), sequence, true);
+        walked(key(5), key(90), sequence, true);
+        walked(key(7), key(85), sequence, true);
         assertArrayEquals(key(85), endOf(7, 100), "a part of what is watched");
         assertArrayEquals(key(7), beginOf(84, 100));
         assertNull(endOf(6, 100));
-        ranges.walked(key(5), null, sequence, true);
+        walked(key(5), null, sequence, true);
         assertArrayEquals(key(90), endOf(5, 100));
-        ranges.walked(key(5), null, sequence, true);
+        walked(key(5), null, sequence, true);
         assertSame(DeadRanges.NO_END, endOf(5, 100));
         assertSame(DeadRanges.NO_END, endOf(60_000, 100));
     }
 
     @Test
     void whatIsNotWorthItIsNotWatched() {
-        ranges.walked(key(10), key(50), 100, false);
-        ranges.walked(key(10), key(50), 100, false);
+        walked(key(10), key(50), 100, false);
+        walked(key(10), key(50), 100, false);
         assertNull(endOf(20, 100));
         assertTrue(ranges.isEmpty());
         byte[] tooLong = new byte[2000];
-        ranges.walked(key(10), tooLong, 100, true);
-        ranges.walked(tooLong, null, 100, true);
-        ranges.walked(key(50), key(50), 100, true);
+        walked(key(10), tooLong, 100, true);
+        walked(tooLong, null, 100, true);
+        walked(key(50), key(50), 100, true);
         assertTrue(ranges.isEmpty());
     }
 
@@ -140,13 +152,82 @@ class DeadRangesTest {
     void whatIsNotUsedIsForgotten() {
         die(10, 50);
         die(60, 90);
-        ranges.dropUnused();
+        ranges.memtableFull(5);
         assertArrayEquals(key(50), endOf(20, 100));
-        ranges.dropUnused();
+        ranges.memtableFull(5);
+        ranges.memtableFull(4);
+        ranges.memtableFull(6);
         assertNull(endOf(70, 100));
         assertArrayEquals(key(50), endOf(20, 100));
-        ranges.clear();
-        assertNull(endOf(20, 100));
+        ranges.memtableFull(6);
+        assertArrayEquals(key(50), endOf(20, 100), "told by another writer");
+        ranges.memtableFull(7);
+        write(30);
+        ranges.memtableFull(8);
+        assertTrue(ranges.isEmpty(), "to be written in is no use");
+    }
+
+    @Test
+    void viewsFromBeforeADiscardKnowNothingOfWhatIsFoundAfterIt() {
+        DeadRanges.View before = view(100);
+        die(60, 90);
+        ranges.beginDiscard();
+        assertTrue(ranges.isEmpty());
+        DeadRanges.View meanwhile = view(100);
+        ranges.beginDiscard();
+        ranges.endDiscard();
+        DeadRanges.View besideOneThatHasEnded = view(100);
+        ranges.walked(key(10), key(50), meanwhile, true);
+        ranges.walked(key(10), key(50), besideOneThatHasEnded, true);
+        assertTrue(ranges.isEmpty(), "one may see what the other does not");
+        ranges.endDiscard();
+        ranges.walked(key(10), key(50), before, true);
+        ranges.walked(key(10), key(50), besideOneThatHasEnded, true);
+        assertTrue(ranges.isEmpty());
+        die(10, 50);
+        assertArrayEquals(key(50), endOf(20, 100));
+        assertNull(ranges.endOf(key(20), 2, before));
+        assertNull(ranges.endOf(key(20), 2, meanwhile));
+        assertNull(ranges.beginOf(key(20), 2, besideOneThatHasEnded));
+    }
+
+    @Test
+    void nothingIsWatchedWhereAFilterDropsKeys() {
+        DeadRanges none = new DeadRanges(false, () -> 100);
+        none.walked(key(10), key(50), new DeadRanges.View(100, 0), true);
+        assertTrue(none.isEmpty());
+    }
+
+    @Test
+    void manyPartsOfOneRangeAreForgotten() {
+        walked(key(0), null, 100, true);
+        for (int i = 0; i < 3 * DeadRanges.RANGES_MAX; i++) {
+            walked(key(10 * i), key(10 * i + 2), 100, false);
+        }
+        write(50_000);
+        walked(key(50_000), DeadRanges.after(key(50_000), 2), 100, true);
+        write(50_000);
+        assertTrue(ranges.count() <= DeadRanges.RANGES_MAX, ranges.count() + " ranges");
+    }
+
+    @Test
+    void soAreThoseThatAreWrittenIntoAgainAndAgain() {
+        die(0, 60_000);
+        for (int key = 59_000; key > 1_000; key -= 10) {
+            write(key);
+            assertTrue(ranges.count() <= DeadRanges.RANGES_MAX, ranges.count() + " ranges");
+        }
+        assertNull(endOf(500, 200_000), "each write would cut it");
+    }
+
+    @Test
+    void aLongKeyLeavesNothingOfItsRange() {
+        die(10, 50);
+        sequence++;
+        Memory.fill(memory, 3000, 0);
+        Memory.copyFrom(key(20), 0, memory, 2);
+        ranges.written(memory, 3000);
+        assertTrue(ranges.isEmpty());
     }
 
     @Test
@@ -157,7 +238,7 @@ class DeadRangesTest {
         die(60_000, 60_005);
         assertNull(endOf(60_000, 100), "there was no room");
         assertArrayEquals(key(15), endOf(10, 100));
-        ranges.walked(key(60_000), key(60_005), sequence, true);
+        walked(key(60_000), key(60_005), sequence, true);
         assertNull(endOf(20, 100), "nobody used it since there was no room");
         assertArrayEquals(key(15), endOf(10, 100));
         die(60_000, 60_005);
@@ -169,7 +250,8 @@ class DeadRangesTest {
     void nothingThatAViewSeesIsPassedOver() {
         long passed = 0;
         for (long seed = 0; seed < 300; seed++) {
-            ranges.clear();
+            ranges.beginDiscard();
+            ranges.endDiscard();
             SplittableRandom random = new SplittableRandom(seed);
             int keys = 3 + random.nextInt(60);
             // For each key, what was written from which sequence number on; true is a value.
@@ -199,7 +281,7 @@ class DeadRangesTest {
             to++;
         }
         boolean isEndless = to > keys + 1;
-        ranges.walked(key(from), isEndless ? null : key(to), view, random.nextInt(3) > 0);
+        walked(key(from), isEndless ? null : key(to), view, random.nextInt(3) > 0);
         return 0;
     }
 

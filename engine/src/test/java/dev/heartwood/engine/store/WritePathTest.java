@@ -143,6 +143,7 @@ class WritePathTest {
                         failStop,
                         background,
                         new UserCode(),
+                        new DeadRanges(true, () -> sequence.get() - 1),
                         sequence);
                 put();
                 writer.start();

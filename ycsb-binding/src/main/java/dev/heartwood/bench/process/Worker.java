@@ -67,6 +67,8 @@ final class Worker implements Runnable {
                 writeEveryRecord();
             } else if (task.phase == Phase.IDLE) {
                 idle();
+            } else if (task.phase == Phase.QUEUE) {
+                new Queue().turnOver();
             } else {
                 operate();
             }
@@ -90,6 +92,54 @@ final class Worker implements Runnable {
         for (long left = task.deadlineNanos() - System.nanoTime(); left > 0; left = task.deadlineNanos() - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
+    }
+
+    /** A queue of this worker's own: records in the order of their keys, taken at one end and put at the other. */
+    private final class Queue {
+        private static final int RECORDS = 1000;
+        private static final int QUEUES_MAX = 1024;
+
+        private final MemorySegment first = MemorySegment.ofArray(new byte[task.settings.keyBytes()]);
+        private final long numbersMax = task.keys.recordsMax() / QUEUES_MAX;
+        private final long begin = task.claim() / task.claimTurns * numbersMax;
+        private long head;
+        private long tail;
+
+        void turnOver() {
+            task.keys.writeOrdered(begin, first);
+            while (tail < RECORDS) {
+                append();
+            }
+            long deadline = task.deadlineNanos();
+            long last = System.nanoTime();
+            while (last < deadline && !task.failed()) {
+                take();
+                append();
+                last = complete(last);
+            }
+        }
+
+        private void take() {
+            buffer.key().copyFrom(first);
+            recordsInScan = 0;
+            missing += session.scan(1, visitor) == 1 ? 0 : 1;
+            task.keys.writeOrdered(begin + head++, buffer.key());
+            wrong += compare(buffer.key(), buffer.scannedKey()) == 0 ? 0 : 1;
+            session.delete();
+        }
+
+        private void append() {
+            if (tail == numbersMax) {
+                throw noMoreKeys();
+            }
+            task.keys.writeOrdered(begin + tail++, buffer.key());
+            putNewValue();
+        }
+    }
+
+    private IllegalStateException noMoreKeys() {
+        return new IllegalStateException("there are no more keys of " + task.settings.keyBytes() + " bytes to insert; "
+                + "give a greater --key-bytes or fewer --records");
     }
 
     private void writeInOrderOfPhase(long number) {
@@ -165,8 +215,7 @@ final class Worker implements Runnable {
     private void insert() {
         long number = task.inserts.next();
         if (number >= task.keys.recordsMax()) {
-            throw new IllegalStateException("there are no more keys of " + task.settings.keyBytes() + " bytes to insert; "
-                    + "give a greater --key-bytes or fewer --records");
+            throw noMoreKeys();
         }
         task.keys.write(number, buffer.key());
         putNewValue();

@@ -23,7 +23,7 @@ record Tradeoff(Comparison comparison) {
         if (comparison.engines().size() < 2 || loads.isEmpty()) {
             return List.of();
         }
-        List<PhaseResult> reads = first(phase -> !phase.mix().writes() && phase != Phase.IDLE);
+        List<PhaseResult> reads = first(phase -> phase.mix().reads() + phase.mix().scans() == 100);
         List<PhaseResult> retunings = loads.stream()
                 .map(comparison::retuningAfter)
                 .flatMap(Optional::stream)

@@ -38,6 +38,8 @@ public enum Phase {
     SEQUENTIAL50("sequential50", Extent.EVERY_RECORD, new Mix(0, 0, 100, 0, 0), Distribution.UNIFORM),
     /** Writes every record once more, in an order that has nothing to do with that of the load. */
     OVERWRITE("overwrite", Extent.EVERY_RECORD, new Mix(0, 100, 0, 0, 0), Distribution.UNIFORM),
+    /** Each thread has a queue in a new store: it takes the first of a thousand records, which is to scan and delete, and puts one more at the end. */
+    QUEUE("queue", Extent.TIMED, new Mix(0, 0, 0, 0, 0), Distribution.UNIFORM),
     /** Asks nothing of the store. */
     IDLE("idle", Extent.TIMED, new Mix(0, 0, 0, 0, 0), Distribution.UNIFORM);
 
@@ -50,7 +52,7 @@ public enum Phase {
     }
 
     /**
-     * Operations in a hundred, by kind; all 0 when there are none.
+     * Operations in a hundred, by kind; all 0 when there are none of these.
      *
      * @param reads point reads
      * @param updates writes of present records
@@ -116,7 +118,7 @@ public enum Phase {
 
     /** Whether it writes to a store of its own, which no other phase reads. */
     public boolean hasOwnRecords() {
-        return hashedPercent() < HASHED;
+        return this == QUEUE || hashedPercent() < HASHED;
     }
 
     /** Of a hundred records that it writes, how many have a key in hashed order, on average; the others are in key order. */

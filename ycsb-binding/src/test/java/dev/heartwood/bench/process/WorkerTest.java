@@ -17,9 +17,13 @@ import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import dev.heartwood.bench.workload.Values;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,8 +117,85 @@ class WorkerTest {
         assertTrue(run.seconds() >= 0.2, run.seconds() + " s");
     }
 
+    @Test
+    void aQueueHasAThousandRecordsThatComeAsTheyWerePut() throws Exception {
+        SortedEngine engine = new SortedEngine();
+        PhaseRun run = new PhaseRun(task(Step.of(Phase.QUEUE, 0.3), engine), 2, 3);
+        run.run(completed -> {});
+        assertTrue(run.completed() > 1000, run.completed() + " turns");
+        assertEquals(PhaseResult.Faults.NONE, run.faults());
+        assertEquals(2 * 1000, engine.keys.size(), "one queue for each thread");
+        assertEquals(run.completed() + 2 * 1000, run.recordsWritten());
+
+        engine.deletes = false;
+        PhaseRun stuck = new PhaseRun(task(Step.of(Phase.QUEUE, 0.1), engine), 1, 3);
+        stuck.run(completed -> {});
+        assertEquals(stuck.completed() - 1, stuck.faults().wrong(), "the first is never taken");
+    }
+
     private PhaseTask task(Step step, Engine engine) {
         return new PhaseTask(step, engine, settings, new InsertSequence(RECORDS), Checking.EVERYTHING);
+    }
+
+    /** Has keys in their order, and any value for each. */
+    private static final class SortedEngine implements Engine {
+        private final ConcurrentSkipListSet<String> keys = new ConcurrentSkipListSet<>();
+        private volatile boolean deletes = true;
+
+        @Override
+        public Session session(RecordBuffer buffer, Access access) {
+            return new Session() {
+                @Override
+                public void put() {
+                    keys.add(key());
+                }
+
+                @Override
+                public int get() {
+                    return -1;
+                }
+
+                @Override
+                public void delete() {
+                    if (deletes) {
+                        keys.remove(key());
+                    }
+                }
+
+                @Override
+                public int scan(int records, ScanVisitor visitor) {
+                    String found = keys.ceiling(key());
+                    if (found == null) {
+                        return 0;
+                    }
+                    buffer.scannedKey().copyFrom(MemorySegment.ofArray(found.getBytes(StandardCharsets.ISO_8859_1)));
+                    Values.fill(buffer.scannedKey(), buffer.result(), 1);
+                    visitor.record(100);
+                    return 1;
+                }
+
+                private String key() {
+                    return new String(buffer.key().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+
+        @Override
+        public void sync() {}
+
+        @Override
+        public void settle() {}
+
+        @Override
+        public String describe() {
+            return "";
+        }
+
+        @Override
+        public void close() {}
     }
 
     /** Ends a phase when enough has been seen. */
