@@ -264,7 +264,7 @@ public final class BranchCursor implements LargeValueCursor {
         if (!source.isAbsent(leafAhead)) {
             return false;
         }
-        source.readAhead(leafAhead, leafAhead);
+        source.readAheadBack(leafAhead);
         return true;
     }
 

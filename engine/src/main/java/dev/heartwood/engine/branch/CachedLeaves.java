@@ -8,8 +8,8 @@ final class CachedLeaves implements LeafSource {
     /*
      * A seek asks for as many leaves as scans of the branch took lately. A scan that goes on asks for as many again when it comes to
      * the last of them, or for as many as it has taken, so that it reads about twice what it needs at most. Reads of half an extent
-     * and more take a while, so the next is begun half way through; those of an extent and more end with one. A scan that goes back
-     * asks for nothing before it has come to a third leaf, and then for as many as it has taken; it says nothing of how many scans take.
+     * and more take a while, so the next is begun half way through; those of an extent and more end with one. Scans that go back do
+     * likewise, but that nobody tells where their range begins.
      */
     private static final int LONG_READ_PAGES = PageLayout.EXTENT_PAGES / 2;
     private static final int READ_PAGES_MAX = 2 * PageLayout.EXTENT_PAGES;
@@ -26,7 +26,7 @@ final class CachedLeaves implements LeafSource {
     private int askedTo;
 
     private int asked;
-    /** Where the cursor turned that goes back. */
+    /** Where the scan began that goes back and has come to the current leaf. */
     private int turned = NONE;
     /** The first leaf that was asked for on the way back, and how many at a time. */
     private int askedFrom;
@@ -34,6 +34,8 @@ final class CachedLeaves implements LeafSource {
     private int askedBack;
     /** For which leaf a seek has asked, up to {@link #askedTo}. */
     private int announced = NONE;
+    /** As {@link #announced}, from {@link #askedFrom} on. */
+    private int announcedBack = NONE;
 
     CachedLeaves(Branch branch) {
         this.branch = branch;
@@ -51,7 +53,7 @@ final class CachedLeaves implements LeafSource {
                 goBack(leaf);
             } else {
                 endScan();
-                turned = NONE;
+                turned = leaf == announcedBack ? leaf : NONE;
             }
             first = leaf;
             if (leaf != announced) {
@@ -60,6 +62,7 @@ final class CachedLeaves implements LeafSource {
             }
         }
         announced = NONE;
+        announcedBack = NONE;
         current = leaf;
         locked = branch.storage.file().lockSharedPatiently(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
         return locked;
@@ -74,6 +77,12 @@ final class CachedLeaves implements LeafSource {
     public void readAhead(int leaf, int lastInRange) {
         announced = leaf;
         ask(leaf, leaf + branch.scanLength.pages(), Math.max(leaf, lastInRange));
+    }
+
+    @Override
+    public void readAheadBack(int leaf) {
+        announcedBack = leaf;
+        askBack(Math.max(0, leaf + 1 - branch.scanLength.pages()), leaf + 1);
     }
 
     @Override
@@ -121,12 +130,12 @@ final class CachedLeaves implements LeafSource {
             askedFrom = current;
             askedBack = 0;
         }
-        int taken = turned - leaf;
         int askAgainAt = askedFrom - (askedBack < LONG_READ_PAGES ? 1 : -askedBack / 2);
-        if (leaf <= askAgainAt && taken > 1) {
+        if (leaf <= askAgainAt) {
+            int taken = turned - leaf;
             int end = Math.min(askedFrom, leaf + 1);
-            int begin = Math.max(0, end - Math.min(taken, READ_PAGES_MAX));
-            askBack(taken < PageLayout.EXTENT_PAGES ? begin : begin & -PageLayout.EXTENT_PAGES, end);
+            int begin = Math.max(0, end - Math.clamp(taken, branch.scanLength.pages(), READ_PAGES_MAX));
+            askBack(taken < PageLayout.EXTENT_PAGES ? begin : begin + PageLayout.EXTENT_PAGES - 1 & -PageLayout.EXTENT_PAGES, end);
         }
     }
 
@@ -145,8 +154,8 @@ final class CachedLeaves implements LeafSource {
     }
 
     private void endScan() {
-        if (first >= 0 && turned == NONE) {
-            branch.scanLength.add(current - first + 1);
+        if (first >= 0) {
+            branch.scanLength.add(turned == NONE ? current - first + 1 : turned - current + 1);
         }
     }
 
@@ -162,5 +171,6 @@ final class CachedLeaves implements LeafSource {
         leave();
         endScan();
         first = NONE;
+        turned = NONE;
     }
 }

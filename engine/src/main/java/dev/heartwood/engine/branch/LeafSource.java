@@ -15,6 +15,9 @@ interface LeafSource {
     /** Starts reading an absent leaf, in the range of leaves that ends with {@code lastLeaf}. */
     void readAhead(int leaf, int lastLeaf);
 
+    /** As {@link #readAhead}, for who goes back from there. */
+    void readAheadBack(int leaf);
+
     /**
      * The address of the leaf in which the last value of the open leaf goes on; until {@link #closeContinuation}, which must follow. The open
      * leaf stays so.

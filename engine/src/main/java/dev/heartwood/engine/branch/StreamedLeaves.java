@@ -76,6 +76,11 @@ final class StreamedLeaves implements LeafSource {
     }
 
     @Override
+    public void readAheadBack(int leaf) {
+        readAhead(leaf, leaf);
+    }
+
+    @Override
     public long openContinuation(int leaf) {
         if (!isAbsent(leaf)) {
             return pageAddress(leaf);

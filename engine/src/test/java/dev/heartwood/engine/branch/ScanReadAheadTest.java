@@ -72,27 +72,45 @@ class ScanReadAheadTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 5, 9, 20, 50, 100, 400})
     void soDoesAScanThatGoesBack(int leaves) {
-        leaf += leaves;
+        long read = scanBack(leaves);
+        assertTrue(read >= leaves && read <= 2L * leaves + 2, leaves + " leaves: " + read + " pages");
+    }
+
+    /** Scans so many leaves back to the next place; returns how many pages were read for that. */
+    private long scanBack(int leaves) {
+        leaf += leaves + 70;
         byte[] to = key(leaf * RECORDS_PER_LEAF);
         try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
             long before = pagesRead();
+            cursor.seekBeforeAhead(fixture.key(to), to.length);
             cursor.seekBefore(fixture.key(to), to.length);
             for (int i = 1; i < leaves * RECORDS_PER_LEAF; i++) {
                 cursor.previous();
             }
-            long read = pagesRead() - before;
-            assertTrue(read >= leaves && read <= 2L * leaves + 2, leaves + " leaves: " + read + " pages");
+            return pagesRead() - before;
         }
     }
 
     @Test
-    void aSeekBackAsksForItsLeafAlone() {
+    void aSeekBackAsksForAsManyToo() {
+        seekBack(2);
+        for (int i = 0; i < 40; i++) {
+            scanBack(12);
+        }
+        seekBack(12);
+        for (int i = 0; i < 40; i++) {
+            scan(2);
+        }
+        seekBack(2);
+    }
+
+    private void seekBack(int leaves) {
         leaf += 100;
         byte[] to = key(leaf * RECORDS_PER_LEAF);
         try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
             long before = fixture.cache.stats().prefetches();
             assertTrue(cursor.seekBeforeAhead(fixture.key(to), to.length));
-            assertEquals(1, fixture.cache.stats().prefetches() - before);
+            assertEquals(leaves, fixture.cache.stats().prefetches() - before);
             long read = pagesRead();
             cursor.seekBefore(fixture.key(to), to.length);
             assertEquals(read, pagesRead());
