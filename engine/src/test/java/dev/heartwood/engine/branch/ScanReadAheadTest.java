@@ -94,11 +94,11 @@ class ScanReadAheadTest {
     @Test
     void aSeekBackAsksForAsManyToo() {
         seekBack(2);
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 29; i++) {
             scanBack(12);
         }
         seekBack(12);
-        for (int i = 0; i < 40; i++) {
+        for (int i = 0; i < 30; i++) {
             scan(2);
         }
         seekBack(2);
