@@ -32,7 +32,7 @@
  *       gives out.
  * </ol>
  *
- * <p>Shared fields: those of {@code MemoryPool}, guarded by its lock; {@code MemoryRegions}, a concurrent map. The
+ * <p>Shared fields: those of {@code MemoryPool}, guarded by its lock; {@code KeptBlocks}, atomic; {@code MemoryRegions}, a concurrent map. The
  * memory that captures errno, and the {@code IoVector}, belong to a thread. The two indices that a {@code Uring}
  * shares with the kernel in each direction are read with acquire and written with release.
  *

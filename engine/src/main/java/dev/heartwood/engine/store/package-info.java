@@ -16,7 +16,8 @@
  *     `------------- for the environment: MemoryShare
  *  EngineSnapshot -> SnapshotHold -> SnapshotState -> ViewSources
  *  EngineCursor ---> VisibleEntries                        (of each key the newest version)
- *     |                `-> ViewWalk -> CursorUse           (what is walked, and who has it now: others may take it between moves)
+ *     |                |-> ViewWalk -> CursorUse           (what is walked, and who has it now: others may take it between moves)
+ *     |                `-> DeadWalk -> DeadRanges          (deleted keys that need not be walked; a write cuts what is known of them)
  *     `------------- closed, as a snapshot is: StoreViews
  *  Background -----> MemtablePacking                       (packs; the one above merges, makes checkpoints and settles)
  *     `------------- for both: BackgroundTasks             (whether any may begin, and who waits for them)
@@ -52,6 +53,6 @@
  * </ol>
  *
  * <p>Lock order: lifecycle, background ({@code BackgroundTasks}), rotation ({@code MemtableRotation}), lanes (ascending), then nothing above
- * {@code store}. Lanes are held for nanoseconds and never across I/O except at a rotation.
+ * {@code store}, and that of {@code DeadRanges}. Lanes are held for nanoseconds and never across I/O except at a rotation.
  */
 package dev.heartwood.engine.store;
