@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** When reads ask filters: not for keys that they expect to find in the cache, and always before they read the device. */
+/** When reads ask filters: not for keys that they expect to find in the cache, and before they read the device, unless that is for the filter. */
 class FilterUseTest {
     private static final int READS = 5_000;
 
@@ -64,6 +64,35 @@ class FilterUseTest {
             }
             long missed = probes(store, () -> misses(store, random, records, READS));
             assertTrue(missed > READS * 49 / 50, missed + " probes for " + READS + " keys that are not");
+        }
+    }
+
+    @Test
+    void filtersThatDoNotFitAreNotReadForKeysThatAreThere() {
+        int records = 2_500_000;
+        SplittableRandom random = new SplittableRandom(3);
+        byte[] value = new byte[4];
+        try (TestDirectory directory = new TestDirectory("filters");
+                KeyValueStore store = Heartwood.open(
+                        directory.path(),
+                        StoreOptions.builder().memory(ByteSize.mib(16)).build())) {
+            for (int i = 0; i < records; i++) {
+                store.put(Load.key(i), value);
+            }
+            store.settle();
+            for (int round = 0; round < 2; round++) {
+                long before = store.stats().pageReads();
+                for (int i = 0; i < READS; i++) {
+                    assertArrayEquals(value, store.get(Load.key(random.nextInt(records))));
+                }
+                double found = (double) (store.stats().pageReads() - before) / READS;
+                // Were they, it would be 1.7.
+                assertTrue(found < 1.1, found + " pages read for a key that is there");
+                before = store.stats().pageReads();
+                misses(store, random, records, READS);
+                double missed = (double) (store.stats().pageReads() - before) / READS;
+                assertTrue(missed < 1.1, missed + " pages read for a key that is not");
+            }
         }
     }
 

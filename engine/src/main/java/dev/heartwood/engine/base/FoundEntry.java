@@ -22,6 +22,8 @@ public final class FoundEntry {
     public long largePosition;
     /** How many searches of trees in a row found an entry in the cache. */
     public int foundInCache;
+    /** How many did, be it in the cache or on the device. */
+    public int foundInARow;
     /** Memory of {@link #ROOM_BYTES} bytes where a value in two pieces is put together, as long as the holder is in use; the caller's. */
     public long room;
     /** Whether a page of it, that of the key or that of the value, had to be read from the device first. */

@@ -15,9 +15,13 @@ public final class TreeReader {
     /*
      * Where a leaf has one run, a key that is anywhere is there. A reader that has found its keys in the cache lately looks there
      * without asking the filter, whose pages cost about as many cache misses as the leaf; if the leaf would have to be read, it
-     * asks the filter first. Keys that are not there, and reads of the device, have it ask filters again.
+     * asks the filter first. Keys that are not there, and reads of the device, have it ask filters again. One that has found all keys
+     * for long, wherever, asks no filter whose page would have to be read: to look costs as much. Where some keys are not there, filters
+     * come into the cache instead.
      */
     private static final int EXPECTED_AFTER = 4;
+
+    private static final int SURE_AFTER = 64;
 
     private TreeReader() {}
 
@@ -41,12 +45,8 @@ public final class TreeReader {
         try {
             for (TrunkNode node = version.root(); node != null; ) {
                 Pivot pivot = node.pivot(node.pivotOf(keyAddress, keyLength));
-                if (pivot.child() == null && result.foundInCache == EXPECTED_AFTER) {
-                    Run only = onlyRun(node, pivot, keyAddress, keyLength);
-                    Answer answer = only == null
-                            ? Answer.UNKNOWN
-                            : BranchReader.findCached(
-                                    storage.file(), only.branch(), keyAddress, keyLength, snapshot, result);
+                if (pivot.child() == null && result.foundInARow >= EXPECTED_AFTER) {
+                    Answer answer = findInOnly(storage, node, pivot, hash, keyAddress, keyLength, snapshot, result);
                     if (answer != Answer.UNKNOWN) {
                         found = answer == Answer.FOUND;
                         return found;
@@ -86,7 +86,40 @@ public final class TreeReader {
         }
     }
 
+    /** Looks for a key that is likely to be there in the one run of a leaf; {@link Answer#UNKNOWN} where the filter is to be asked. */
+    private static Answer findInOnly(
+            TreeStorage storage,
+            TrunkNode leaf,
+            Pivot pivot,
+            long hash,
+            long keyAddress,
+            int keyLength,
+            long snapshot,
+            FoundEntry result) {
+        Run only = onlyRun(leaf, pivot, keyAddress, keyLength);
+        if (only == null) {
+            return Answer.UNKNOWN;
+        }
+        if (result.foundInCache == EXPECTED_AFTER) {
+            Answer answer = BranchReader.findCached(storage.file(), only.branch(), keyAddress, keyLength, snapshot, result);
+            if (answer != Answer.UNKNOWN) {
+                return answer;
+            }
+        }
+        if (result.foundInARow < SURE_AFTER || isCached(storage, leaf.bundle(leaf.bundleCount() - 1), hash)) {
+            return Answer.UNKNOWN;
+        }
+        boolean found = BranchReader.find(storage.file(), only.branch(), keyAddress, keyLength, snapshot, result);
+        return found ? Answer.FOUND : Answer.ABSENT;
+    }
+
+    private static boolean isCached(TreeStorage storage, Bundle bundle, long hash) {
+        long page = bundle.maplet().pageNumberOf(hash);
+        return page < 0 || storage.file().isCached(page);
+    }
+
     private static void countFound(FoundEntry result, boolean found) {
+        result.foundInARow = found ? Math.min(SURE_AFTER, result.foundInARow + 1) : 0;
         if (!found || result.isFromDevice) {
             result.foundInCache = 0;
         } else if (result.foundInCache < EXPECTED_AFTER) {
