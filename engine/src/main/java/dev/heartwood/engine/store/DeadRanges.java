@@ -113,7 +113,8 @@ final class DeadRanges {
 
     /** Notes a write of a value or operand, between drawing its sequence number and giving its lane back. */
     void written(long keyAddress, int keyLength) {
-        if (find(ranges, keyAddress, keyLength) >= 0) {
+        Range[] now = ranges;
+        if (now.length != 0 && find(now, keyAddress, keyLength) >= 0) {
             cut(keyAddress, keyLength);
         }
     }
