@@ -24,6 +24,9 @@ class DeletedKeysCostTest {
 
     private static final long PAGES = (long) KEYS * VALUE_BYTES / 4096;
 
+    /** Two seeks, at either end of what is passed over, after long scans: each reads an extent ahead of each run, of which there are a few. */
+    private static final long PAGES_PASSED = 2 * 32 * 8;
+
     private static byte[] key(int number) {
         return ByteBuffer.allocate(8).putInt(number).array();
     }
@@ -48,9 +51,9 @@ class DeletedKeysCostTest {
                 walkOver(store, true);
                 for (int i = 0; i < 3; i++) {
                     long forwards = walkOver(store, true);
-                    assertTrue(forwards < PAGES / 50, forwards + " pages read of " + PAGES);
+                    assertTrue(forwards <= PAGES_PASSED, forwards + " pages read of " + PAGES);
                     long backwards = walkOver(store, false);
-                    assertTrue(backwards < PAGES / 50, backwards + " pages read of " + PAGES);
+                    assertTrue(backwards <= PAGES_PASSED, backwards + " pages read of " + PAGES);
                 }
                 store.put(key(KEYS / 2), value);
                 assertArrayEquals(key(KEYS / 2), firstAfter(store));
