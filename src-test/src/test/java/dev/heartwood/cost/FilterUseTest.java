@@ -102,20 +102,43 @@ class FilterUseTest {
         SplittableRandom random = new SplittableRandom(2);
         try (TestDirectory directory = new TestDirectory("filters");
                 KeyValueStore store = settled(directory, records, ByteSize.mib(16))) {
-            long missed = 0;
-            try (Snapshot snapshot = store.snapshot()) {
-                for (int i = 0; i < READS / 5; i++) {
-                    // One key again and again: the reader comes to expect what it looks for in the cache.
-                    byte[] hot = Load.key(random.nextInt(records));
-                    for (int n = 0; n < 6; n++) {
-                        snapshot.get(hot);
-                    }
-                    long before = store.stats().pageReads();
-                    assertNull(snapshot.get(Load.key(records + 1 + random.nextInt(records))));
-                    missed += store.stats().pageReads() - before;
-                }
-            }
+            long missed = missesAfterHits(store, random, records, records, READS / 5);
             assertTrue(missed < READS / 5 / 5, missed + " pages read for " + READS / 5 + " keys that are not there");
         }
+    }
+
+    /** As when a store was just opened: to look for the key costs as much as to read the filter's page, but only that answers for others. */
+    @Test
+    void readersThatMissNowAndThenBringFiltersIntoTheCache() {
+        int records = 400_000;
+        SplittableRandom random = new SplittableRandom(4);
+        try (TestDirectory directory = new TestDirectory("filters")) {
+            settled(directory, records, ByteSize.mib(16)).close();
+            try (KeyValueStore store = Heartwood.open(
+                    directory.path(), StoreOptions.builder().memory(ByteSize.mib(16)).build())) {
+                long first = missesAfterHits(store, random, records, 1, READS / 5);
+                assertTrue(first > READS / 5 / 10, first + " pages read at first: filters were in the cache");
+                missesAfterHits(store, random, records, 1, READS);
+                long missed = missesAfterHits(store, random, records, 1, READS / 5);
+                assertTrue(missed < READS / 5 / 5, missed + " pages read for " + READS / 5 + " keys that are not there");
+            }
+        }
+    }
+
+    /** The pages read for keys that are not there, each after one that is there was read again and again: the reader comes to expect what it looks for. */
+    private static long missesAfterHits(KeyValueStore store, SplittableRandom random, int records, int hotKeys, int misses) {
+        long missed = 0;
+        try (Snapshot snapshot = store.snapshot()) {
+            for (int i = 0; i < misses; i++) {
+                byte[] hot = Load.key(random.nextInt(hotKeys));
+                for (int n = 0; n < 6; n++) {
+                    snapshot.get(hot);
+                }
+                long before = store.stats().pageReads();
+                assertNull(snapshot.get(Load.key(records + 1 + random.nextInt(records))));
+                missed += store.stats().pageReads() - before;
+            }
+        }
+        return missed;
     }
 }
