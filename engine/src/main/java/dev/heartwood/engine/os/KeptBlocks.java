@@ -5,7 +5,7 @@ import java.util.function.LongConsumer;
 
 /**
  * Small blocks of a pool that were given back, kept for who wants such next, so that many threads need not queue for the pool's lock. At
- * most one of each size in each of {@value #PLACES} places, of which a thread uses one. Thread-safe; a call is one atomic operation.
+ * most one of each size in each of {@value #PLACES} places, of which a thread uses one. Thread-safe; to take or keep one is a single atomic operation.
  */
 final class KeptBlocks {
     /** Blocks of one and of two smallest blocks are kept, of the orders 0 and 1. */

@@ -49,21 +49,17 @@ final class DeadWalk {
         walked = 0;
     }
 
-    /** The walk begins at a bound, forwards from there or back from before it. */
+    /** The walk begins at a bound, forwards from there or back from before it, where null is the end of all keys. */
     void beginAt(byte[] bound) {
         walked = 0;
-        if (bound.length > DeadRanges.KEY_BYTES_MAX) {
+        if (bound == null) {
+            start = Start.END;
+        } else if (bound.length > DeadRanges.KEY_BYTES_MAX) {
             start = Start.UNTOLD;
         } else {
             start = Start.BOUND;
             keepFirst(bound, bound.length);
         }
-    }
-
-    /** As {@link #beginAt}, back from the end of all keys. */
-    void beginAtEnd() {
-        start = Start.END;
-        walked = 0;
     }
 
     private void keepFirst(byte[] key, int keyLength) {
@@ -95,24 +91,16 @@ final class DeadWalk {
     void endForwards(byte[] key, int keyLength) {
         if (isTold()) {
             try {
-                tell(begun(), Arrays.copyOf(key, keyLength));
+                tell(begun(), key == null ? null : Arrays.copyOf(key, keyLength));
             } catch (OutOfMemoryError full) {
-                begin(); // later moves walk as far
+                return; // later moves walk as far
             }
         }
     }
 
     /** Has come to where the keys end that are shown; null is the end of all. */
     void endForwards(byte[] to) {
-        if (to != null) {
-            endForwards(to, to.length);
-        } else if (isTold()) {
-            try {
-                tell(begun(), null);
-            } catch (OutOfMemoryError full) {
-                begin();
-            }
-        }
+        endForwards(to, to == null ? 0 : to.length);
     }
 
     /** Has come back to a key that has a value. */
@@ -121,7 +109,7 @@ final class DeadWalk {
             try {
                 tell(DeadRanges.after(key, keyLength), begunBefore());
             } catch (OutOfMemoryError full) {
-                begin();
+                return;
             }
         }
     }
@@ -132,7 +120,7 @@ final class DeadWalk {
             try {
                 tell(from == null ? Keys.EMPTY : from, begunBefore());
             } catch (OutOfMemoryError full) {
-                begin();
+                return;
             }
         }
     }

@@ -107,11 +107,7 @@ final class VisibleEntries {
         } else {
             walk.seekBefore(to, to.length);
         }
-        if (to == null) {
-            dead.beginAtEnd();
-        } else {
-            dead.beginAt(to);
-        }
+        dead.beginAt(to);
         return showBackwards();
     }
 

@@ -75,7 +75,7 @@ class DeadWalkTest {
         }
         assertArrayEquals(new byte[] {'b', 0}, endOf("a"), "whatever key was met before");
         for (int round = 0; round < 2; round++) {
-            walk.beginAtEnd();
+            walk.beginAt(null);
             for (int i = 0; i < 100; i++) {
                 walk.passBackwards(key("g"), 1);
             }
