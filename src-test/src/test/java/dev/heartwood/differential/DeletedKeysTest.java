@@ -17,6 +17,7 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.OptionMatrix;
+import dev.heartwood.testkit.TailMergeOperator;
 import dev.heartwood.testkit.TestDirectory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -38,25 +39,16 @@ class DeletedKeysTest {
     private static final int KEYS = 1_500;
     private static final int SNAPSHOTS = 3;
 
-    /** An operand replaces the value; an empty one removes the key. */
-    private static final class LastOperand implements MergeOperator {
-        @Override
-        public String name() {
-            return "last operand";
-        }
+    /** An operand that ends in it removes the key. */
+    private static final byte[] MARK = {(byte) 0xff};
 
-        @Override
-        public byte[] merge(byte[] key, byte[] existing, List<byte[]> operands) {
-            byte[] last = operands.getLast();
-            return last.length == 0 ? null : last;
-        }
-    }
+    private static final MergeOperator OPERATOR = new TailMergeOperator();
 
     /** What was written when it was opened. */
     private record View(Snapshot snapshot, NavigableMap<byte[], byte[]> model) {}
 
     private static StoreOptions options() {
-        return OptionMatrix.smallTree().toBuilder().mergeOperator(new LastOperand()).build();
+        return OptionMatrix.smallTree().toBuilder().mergeOperator(OPERATOR).build();
     }
 
     /** Of different lengths, some with what comes after shorter ones. */
@@ -212,7 +204,7 @@ class DeletedKeysTest {
                 for (int number = first; number < first + count; number++) {
                     byte[] removed = key(number);
                     if (isMerged && random.nextInt(100) == 0) {
-                        store.merge(removed, new byte[0]);
+                        store.merge(removed, MARK);
                     } else {
                         store.delete(removed);
                     }
@@ -221,7 +213,7 @@ class DeletedKeysTest {
             }
             case 2 -> {
                 store.merge(key, value);
-                model.put(key, value);
+                model.put(key, OPERATOR.merge(key, model.get(key), List.of(value)));
             }
             case 3 -> {
                 try (WriteBatch batch = store.newBatch()) {

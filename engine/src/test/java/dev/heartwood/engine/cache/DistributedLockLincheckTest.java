@@ -1,10 +1,7 @@
 package dev.heartwood.engine.cache;
 
-import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
-
 import dev.heartwood.engine.os.MemoryPool;
-import dev.heartwood.engine.os.MemoryRegions;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import dev.heartwood.engine.os.PoolModelChecking;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.junit.jupiter.api.Test;
@@ -83,14 +80,13 @@ public class DistributedLockLincheckTest {
 
     @Test
     void modelChecking() {
-        new ModelCheckingOptions()
+        PoolModelChecking.options()
                 .iterations(6)
                 .invocationsPerIteration(60)
                 .threads(2)
                 .actorsPerThread(2)
                 .actorsBefore(0)
                 .actorsAfter(1)
-                .addGuarantee(forClasses(MemoryRegions.class.getName()).allMethods().ignore())
                 .check(getClass());
     }
 

@@ -1,17 +1,14 @@
 package dev.heartwood.engine.record;
 
-import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
-
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
-import dev.heartwood.engine.os.MemoryRegions;
+import dev.heartwood.engine.os.PoolModelChecking;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -155,14 +152,12 @@ public class RecordCacheLincheckTest {
 
     @Test
     void modelChecking() {
-        new ModelCheckingOptions()
+        PoolModelChecking.options()
                 .iterations(Integer.getInteger("heartwood.scenarios", 10))
                 .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)
                 .sequentialSpecification(Model.class)
-                // Or the pools known are put back to what they were before an earlier invocation, as are all static fields that are met.
-                .addGuarantee(forClasses(MemoryRegions.class.getName()).allMethods().ignore())
                 .check(getClass());
     }
 }

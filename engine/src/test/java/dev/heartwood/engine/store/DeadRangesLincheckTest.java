@@ -1,15 +1,12 @@
 package dev.heartwood.engine.store;
 
-import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
-
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
-import dev.heartwood.engine.os.MemoryRegions;
+import dev.heartwood.engine.os.PoolModelChecking;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jetbrains.lincheck.datastructures.IntGen;
-import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.StressOptions;
@@ -119,13 +116,12 @@ public class DeadRangesLincheckTest {
 
     @Test
     void modelChecking() {
-        new ModelCheckingOptions()
+        PoolModelChecking.options()
                 .iterations(Integer.getInteger("heartwood.scenarios", 10))
                 .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)
                 .sequentialSpecification(Model.class)
-                .addGuarantee(forClasses(MemoryRegions.class.getName()).allMethods().ignore())
                 .check(getClass());
     }
 }

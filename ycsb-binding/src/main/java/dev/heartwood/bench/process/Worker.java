@@ -130,16 +130,16 @@ final class Worker implements Runnable {
 
         private void append() {
             if (tail == numbersMax) {
-                throw noMoreKeys();
+                throw noMoreKeys("fewer --seconds");
             }
             task.keys.writeOrdered(begin + tail++, buffer.key());
             putNewValue();
         }
     }
 
-    private IllegalStateException noMoreKeys() {
+    private IllegalStateException noMoreKeys(String orElse) {
         return new IllegalStateException("there are no more keys of " + task.settings.keyBytes() + " bytes to insert; "
-                + "give a greater --key-bytes or fewer --records");
+                + "give a greater --key-bytes or " + orElse);
     }
 
     private void writeInOrderOfPhase(long number) {
@@ -215,7 +215,7 @@ final class Worker implements Runnable {
     private void insert() {
         long number = task.inserts.next();
         if (number >= task.keys.recordsMax()) {
-            throw noMoreKeys();
+            throw noMoreKeys("fewer --records");
         }
         task.keys.write(number, buffer.key());
         putNewValue();

@@ -137,8 +137,25 @@ class WorkerTest {
         return new PhaseTask(step, engine, settings, new InsertSequence(RECORDS), Checking.EVERYTHING);
     }
 
+    /** Has nothing to sync, settle or close. */
+    private abstract static class MemoryEngine implements Engine {
+        @Override
+        public void sync() {}
+
+        @Override
+        public void settle() {}
+
+        @Override
+        public String describe() {
+            return "";
+        }
+
+        @Override
+        public void close() {}
+    }
+
     /** Has keys in their order, and any value for each. */
-    private static final class SortedEngine implements Engine {
+    private static final class SortedEngine extends MemoryEngine {
         private final ConcurrentSkipListSet<String> keys = new ConcurrentSkipListSet<>();
         private volatile boolean deletes = true;
 
@@ -182,20 +199,6 @@ class WorkerTest {
                 public void close() {}
             };
         }
-
-        @Override
-        public void sync() {}
-
-        @Override
-        public void settle() {}
-
-        @Override
-        public String describe() {
-            return "";
-        }
-
-        @Override
-        public void close() {}
     }
 
     /** Ends a phase when enough has been seen. */
@@ -204,7 +207,7 @@ class WorkerTest {
     }
 
     /** Answers every read with the right value, or as the fields say, and watches what its thread allocates. */
-    private static final class FakeEngine implements Engine {
+    private static final class FakeEngine extends MemoryEngine {
         private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
         private volatile int flippedEvery;
@@ -265,19 +268,5 @@ class WorkerTest {
                 throw new EnoughException();
             }
         }
-
-        @Override
-        public void sync() {}
-
-        @Override
-        public void settle() {}
-
-        @Override
-        public String describe() {
-            return "";
-        }
-
-        @Override
-        public void close() {}
     }
 }
