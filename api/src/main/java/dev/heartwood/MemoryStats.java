@@ -5,8 +5,8 @@ package dev.heartwood;
  *
  * @param budgetBytes the budget given in {@link EnvironmentOptions#memory()}
  * @param memtableBytes held by active and sealed memtables
- * @param cacheBytes held by frames of the page cache that contain a page, and by the record cache
- * @param cacheCapacityBytes what the page cache and the record cache may hold now: more while memory for memtables is lent to the latter
+ * @param cacheBytes held by frames of the page cache that contain a page, by what is lent to it, and by the record cache
+ * @param cacheCapacityBytes what the page cache and the record cache may hold now: more while memory for memtables and merges is lent to them
  * @param bufferBytes held by merges, scans and other I/O in progress
  * @param metadataBytes held by page maps and other indexes of the cache
  * @param logBytes of the write-ahead logs of open stores, mapped files: the segments being written and those that are ready to follow, as far as

@@ -19,7 +19,7 @@ public record PolicyChange(Part part, KeyRange range, String from, String to, St
         INNER_NODES,
         /** How many memtables checkpoints are apart. */
         CHECKPOINT_DISTANCE,
-        /** How much memory for memtables the environment lends to its record cache. */
+        /** How much memory for memtables and merges the environment lends to its caches while nobody else uses it. */
         LENT_MEMORY
     }
 

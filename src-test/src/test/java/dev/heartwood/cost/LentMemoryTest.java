@@ -15,15 +15,20 @@ import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Memory that memtables have no use for holds records until they have. */
+/** Memory that memtables and merges have no use for holds records and pages until they have. */
 class LentMemoryTest {
     private static final int RECORDS = 120_000;
     private static final ByteSize MEMORY = ByteSize.mib(64);
     private static final int SECONDS = 10;
     private static final int WRITES_PER_FINISH = 500;
+    private static final int LARGE_BYTES = 5_000;
+    private static final int LARGE_RECORDS = 3_200;
+    private static final int SMALL_RECORDS = 20_000;
 
     private final PolicyChanges changes = new PolicyChanges();
     private ByteSize budget;
@@ -154,6 +159,110 @@ class LentMemoryTest {
         store.put(Load.key(1), value);
         assertTrue(capacity() < before, "given back");
         assertArrayEquals(value, store.get(Load.key(1)));
+    }
+
+    /** Opens a store of little memory with so many large values, which are not kept one by one. */
+    private void openLarge(int records) {
+        environment.close();
+        open(ByteSize.mib(16));
+        writeLarge(0, records);
+    }
+
+    private void writeLarge(int first, int records) {
+        for (int i = first; i < first + records; i++) {
+            store.put(Load.key(i), large(i));
+            if (i % 20 == 0) {
+                environment.finish();
+            }
+        }
+        environment.finish();
+    }
+
+    private static byte[] large(int number) {
+        return Arrays.copyOf(Load.value(number), LARGE_BYTES);
+    }
+
+    /** Pages read from the device for so many of the large values, chosen at random. */
+    private long pagesRead(int records) {
+        Random random = new Random(1);
+        long before = store.stats().pageReads();
+        for (int i = 0; i < records; i++) {
+            int number = random.nextInt(LARGE_RECORDS);
+            assertArrayEquals(large(number), store.get(Load.key(number)));
+        }
+        return store.stats().pageReads() - before;
+    }
+
+    @Test
+    void pagesHaveWhatNobodyUses() {
+        openLarge(LARGE_RECORDS);
+        long before = capacity();
+        pagesRead(2 * LARGE_RECORDS);
+        long alone = pagesRead(2 * LARGE_RECORDS);
+        pass(SECONDS);
+        long lent = capacity() - before;
+        // Of 3 MiB for merges and of 3.75 MiB for memtables, with what is left free and what the active one has.
+        assertTrue(lent > 4 << 20 && lent < 6 << 20, "lent: " + lent);
+        PolicyChange change = changes.last(Part.LENT_MEMORY);
+        assertTrue(change.reason().contains("page cache is full"), change.toString());
+        pagesRead(2 * LARGE_RECORDS);
+        long withLoan = pagesRead(2 * LARGE_RECORDS);
+        assertTrue(withLoan < alone * 3 / 4, alone + " pages read, and " + withLoan + " with " + lent + " bytes more");
+    }
+
+    @Test
+    void pagesHaveWhatRecordsHadOnceMoreOfThemAreFound() {
+        openLarge(LARGE_RECORDS);
+        long before = capacity();
+        for (int i = 0; i < 3 * SMALL_RECORDS; i++) {
+            int number = LARGE_RECORDS + i % SMALL_RECORDS;
+            if (i < SMALL_RECORDS) {
+                store.put(Load.key(number), Load.value(number));
+            }
+            if (i == SMALL_RECORDS) {
+                store.checkpoint();
+            }
+            store.get(Load.key(number));
+        }
+        pass(SECONDS);
+        PolicyChange lent = changes.last(Part.LENT_MEMORY);
+        assertTrue(lent.reason().contains("written") && !lent.to().equals("0"), lent.toString());
+        for (int i = 0; i < SECONDS; i++) {
+            pagesRead(LARGE_RECORDS);
+            pass(1);
+        }
+        PolicyChange taken = changes.last(Part.LENT_MEMORY);
+        assertTrue(taken.from().equals(lent.to()) && taken.to().equals("0"), taken.toString());
+        assertTrue(capacity() - before > 4 << 20, "lent: " + (capacity() - before));
+    }
+
+    @Test
+    void mergesHaveItBackAndLoseNothing() {
+        openLarge(LARGE_RECORDS);
+        pass(SECONDS);
+        pagesRead(LARGE_RECORDS);
+        long lent = capacity();
+        long merged = store.stats().compactions();
+        long sealed = store.stats().memtablesSealed();
+        writeLarge(LARGE_RECORDS, 2 * LARGE_RECORDS);
+        merged = store.stats().compactions() - merged;
+        sealed = store.stats().memtablesSealed() - sealed;
+        assertTrue(capacity() < lent, "given back");
+        assertTrue(merged > sealed / 4, merged + " merges of " + sealed + " memtables");
+        pagesRead(LARGE_RECORDS);
+        assertTrue(store.verify().isClean());
+    }
+
+    @Test
+    void aStoreThatIsNoLongerToDecideTakesPagesBack() {
+        openLarge(LARGE_RECORDS);
+        long before = capacity();
+        pass(SECONDS);
+        assertTrue(capacity() > before);
+        store.tune(store.tuning().withPolicy(CompactionPolicyKind.SIZE_TIERED));
+        assertEquals(before, capacity());
+        pass(SECONDS);
+        assertEquals(before, capacity());
     }
 
     @Test

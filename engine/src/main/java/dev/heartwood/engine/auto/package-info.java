@@ -1,7 +1,7 @@
 /**
  * What a store under {@link dev.heartwood.CompactionPolicyKind#AUTO} decides by itself, and nothing else: samples go in, decisions
  * come out. No threads, no clock, no I/O, no locks; {@code store.Tuner} takes the samples and carries the decisions out, and
- * {@code store.MemtableLoan} those about the memory that all stores share ({@code LoanPolicy}).
+ * {@code store.IdleMemory} those about the memory that all stores share ({@code LoanPolicy}, {@code LoanChoice}).
  *
  * <p>Layer: above {@code trunk}, of which it knows what leaves and policies are.
  *

@@ -150,7 +150,7 @@ public final class OverflowGroup implements LargeValues {
         for (int i = 1; i <= EXTENTS_AHEAD && next < endPage; i++) {
             int end = extentEnd(next, endPage);
             if (isFirst || i == EXTENTS_AHEAD) {
-                storage.file().prefetch(devicePage(next), end - next, PageType.OVERFLOW, id);
+                storage.file().begin(devicePage(next), end - next, PageType.OVERFLOW, id);
             }
             next = end;
         }
@@ -164,7 +164,7 @@ public final class OverflowGroup implements LargeValues {
     private boolean bring(int page, int end) {
         int few = CachedFile.BRING_PAGES_MAX;
         int count = end - page;
-        if (count > few && storage.file().prefetch(devicePage(page), count, PageType.OVERFLOW, id) == count) {
+        if (count > few && storage.file().begin(devicePage(page), count, PageType.OVERFLOW, id) == count) {
             return true;
         }
         for (int from = page; from < end; from += few) {

@@ -7,6 +7,7 @@ final class CacheCounters {
     final LongAdder loads = new LongAdder();
     final LongAdder prefetches = new LongAdder();
     final LongAdder transientLoads = new LongAdder();
+    final LongAdder broughtBack = new LongAdder();
     final LongAdder evictions = new LongAdder();
     final LongAdder writtenBack = new LongAdder();
     final LongAdder writtenThrough = new LongAdder();

@@ -226,11 +226,20 @@ public final class CachedFile implements AutoCloseable {
     /**
      * Starts reading the absent ones of {@code count} pages into the cache and returns; a later {@link #page} or {@link
      * #lockShared} waits for its page. Advice only: it may do nothing. The first access to each is expected and does not make
-     * it hot. The pages have been written, or at least taken by {@link #insertDirty}.
+     * it hot, and they go before others when there is no room: for scans. The pages have been written, or at least taken by {@link #insertDirty}.
      *
      * @return how many of the first pages are there or on their way
      */
     public int prefetch(long firstPage, int count, PageType type, long generation) {
+        return begin(firstPage, count, type, generation, true);
+    }
+
+    /** As {@link #prefetch}, for pages that a look-up wants: they do not go before others. */
+    public int begin(long firstPage, int count, PageType type, long generation) {
+        return begin(firstPage, count, type, generation, false);
+    }
+
+    private int begin(long firstPage, int count, PageType type, long generation, boolean isCold) {
         long pages = device.size() >>> PageLayout.PAGE_SHIFT;
         if (firstPage < 0 || firstPage >= pages) {
             return 0;
@@ -243,7 +252,7 @@ public final class CachedFile implements AutoCloseable {
         }
         return there == inFile
                 ? there
-                : there + prefetcher.prefetch(new PageRun(firstPage + there, inFile - there, type, generation));
+                : there + prefetcher.prefetch(new PageRun(firstPage + there, inFile - there, type, generation, isCold));
     }
 
     /**

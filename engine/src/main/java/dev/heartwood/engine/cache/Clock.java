@@ -11,7 +11,7 @@ final class Clock {
      *
      * Beyond the paper: pages that came in cold are taken first, oldest first, while there are more of them than a share of
      * the cache, so that a scan or a merge recycles its own frames and leaves the hot set alone. A cold page that was accessed
-     * since is left to the hands like any other.
+     * since is left to the hands like any other. What a hand evicts goes on to the victim cache, what came in cold does not.
      *
      * A chunk of a map goes with the last page of it that is evicted; a hand takes those whose pages went otherwise. It is free at
      * once, as nobody who reads one relies on it.
@@ -25,15 +25,23 @@ final class Clock {
     private final FileTable files;
     private final CacheCounters counters;
     private final ColdQueue cold;
+    private final VictimCache victimCache;
     private final int hands;
     private final AtomicInteger nextHand = new AtomicInteger();
 
-    Clock(FrameTable frames, FrameSupply supply, FileTable files, ColdQueue cold, CacheCounters counters) {
+    Clock(
+            FrameTable frames,
+            FrameSupply supply,
+            FileTable files,
+            ColdQueue cold,
+            VictimCache victimCache,
+            CacheCounters counters) {
         this.frames = frames;
         this.locks = frames.locks();
         this.supply = supply;
         this.files = files;
         this.cold = cold;
+        this.victimCache = victimCache;
         this.counters = counters;
         this.hands = (frames.last() + HAND_FRAMES) / HAND_FRAMES;
     }
@@ -72,7 +80,7 @@ final class Clock {
             if (frames.isAhead(frame)) {
                 cold.add(frame); // not used yet; if it never is, a hand takes it
             } else if (!frames.isAccessed(frame)) {
-                tryEvict(frame, victims);
+                tryEvict(frame, victims, false);
             }
         }
     }
@@ -91,12 +99,13 @@ final class Clock {
             if (frames.isAccessed(frame) || frames.isAhead(frame)) {
                 frames.age(frame);
             } else {
-                tryEvict(frame, victims);
+                tryEvict(frame, victims, true);
             }
         }
     }
 
-    private void tryEvict(int frame, Victims victims) {
+    /** @param isKept whether a copy may stay in memory that others do not need */
+    private void tryEvict(int frame, Victims victims, boolean isKept) {
         if (frames.status(frame) != FrameTable.CLEAN || !locks.tryLockWrite(frame)) {
             return;
         }
@@ -104,8 +113,12 @@ final class Clock {
             locks.unlockWrite(frame);
             return;
         }
-        DirectMap map = files.map(frames.ownerSlot(frame));
+        int file = frames.ownerSlot(frame);
+        DirectMap map = files.map(file);
         long page = frames.ownerPage(frame);
+        if (isKept) {
+            victimCache.put(file, page, frames.address(frame));
+        }
         boolean unpublished = map.compareAndSet(page, frame, 0);
         assert unpublished;
         frames.setStatus(frame, FrameTable.FREE);

@@ -53,7 +53,7 @@ public final class ExtentReader implements AutoCloseable {
         }
         int slot = freeSlot();
         Request request = requests[slot];
-        request.run = new PageRun(firstPage, count, type, generation);
+        request.run = new PageRun(firstPage, count, type, generation, true);
         request.buffer = buffer;
         request.failure = null;
         request.fromDevice = 0;

@@ -20,6 +20,8 @@ public final class PageCache implements AutoCloseable {
      */
     private static final int STRIPES_MAX = 16;
     private static final int EXTENTS_PER_CALL = 8;
+    private static final int FULL_SHIFT = 4;
+    private static final int FULL_HANDS = 2;
 
     final MemoryPool pool;
     final Epochs epochs;
@@ -32,6 +34,7 @@ public final class PageCache implements AutoCloseable {
     final WriteBack writeBack;
     final DirtyPages dirtyPages;
     final TransientPages transients;
+    final VictimCache victims;
     final PageLoader loader;
     final PageDropper dropper;
     final CacheCounters counters = new CacheCounters();
@@ -44,9 +47,14 @@ public final class PageCache implements AutoCloseable {
      *
      * @param bytes the memory it takes from the pool, for pages and what is known about them; a little less is taken when it is
      *     no multiple of 64 KiB
+     * @param bytesBorrowedMax the most memory of others that it ever has use for, beside its own
      * @param epochs those in which its callers read pages
      */
-    public PageCache(MemoryPool pool, long bytes, Epochs epochs) {
+    public PageCache(MemoryPool pool, long bytes, long bytesBorrowedMax, Epochs epochs) {
+        this(pool, bytes, new VictimCache(bytesBorrowedMax, VictimCache.BLOCK_PAGES), epochs);
+    }
+
+    PageCache(MemoryPool pool, long bytes, VictimCache victims, Epochs epochs) {
         int stripes = stripes();
         this.pool = pool;
         this.epochs = epochs;
@@ -54,16 +62,22 @@ public final class PageCache implements AutoCloseable {
         this.frames = new FrameTable(blocks, stripes);
         this.supply = new FrameSupply(frames, blocks, epochs);
         this.cold = new ColdQueue(frames);
-        Clock clock = new Clock(frames, supply, files, cold, counters);
+        this.victims = victims;
+        Clock clock = new Clock(frames, supply, files, cold, victims, counters);
         this.writeBack = new WriteBack(frames, dirtyQueue, cold, pool, counters);
         this.source = new FrameSource(frames, supply, clock, writeBack, files);
         this.dirtyPages = new DirtyPages(frames, source, dirtyQueue, writeBack, counters);
         this.transients = new TransientPages(pool, epochs);
         // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
         pool.whenShort(0, isRefused -> transients.freePassed());
-        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, pool);
+        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, victims, pool);
         this.dropper = new PageDropper(
-                frames, supply, loader, dirtyQueue, counters, dev.heartwood.engine.base.Clock.SYSTEM);
+                frames, supply, loader, dirtyQueue, victims, counters, dev.heartwood.engine.base.Clock.SYSTEM);
+    }
+
+    /** As {@link #PageCache(MemoryPool, long, long, Epochs)}, for a cache that borrows nothing. */
+    public PageCache(MemoryPool pool, long bytes, Epochs epochs) {
+        this(pool, bytes, 0, epochs);
     }
 
     /** A view of a data file through this cache; the device remains the caller's to close, after the view. */
@@ -91,6 +105,32 @@ public final class PageCache implements AutoCloseable {
         dirtyPages.forgetAsked();
     }
 
+    /** Whether pages have to go for new ones to come. */
+    public boolean isFull() {
+        // Those that a few threads have just evicted are available, too.
+        return supply.available() <= (frames.size() >>> FULL_SHIFT) + FULL_HANDS * Clock.HAND_FRAMES;
+    }
+
+    /** Borrows a block that a pool has to spare, for pages that are evicted; false when it has none, or there is no use for more. */
+    public boolean borrow(MemoryPool lender) {
+        return victims.borrow(lender);
+    }
+
+    /** Gives some of what was borrowed of a pool back, at once, and drops the pages in it; false when nothing was left. */
+    public boolean giveBackSome(MemoryPool lender) {
+        return victims.giveBackSome(lender);
+    }
+
+    /** As {@link #giveBackSome}, all of it. */
+    public void giveBackAll(MemoryPool lender) {
+        victims.giveBackAll(lender);
+    }
+
+    /** The bytes that are borrowed of a pool. */
+    public long bytesBorrowed(MemoryPool lender) {
+        return victims.bytes(lender);
+    }
+
     /** The memory taken from the pool. */
     public long bytes() {
         return blocks.bytes();
@@ -104,6 +144,7 @@ public final class PageCache implements AutoCloseable {
         }
         return new CacheStats(
                 blocks.bytes(),
+                victims.bytes(),
                 frames.size(),
                 supply.available(),
                 maps,
@@ -111,6 +152,7 @@ public final class PageCache implements AutoCloseable {
                 counters.loads.sum(),
                 counters.prefetches.sum(),
                 counters.transientLoads.sum(),
+                counters.broughtBack.sum(),
                 counters.evictions.sum(),
                 counters.writtenBack.sum(),
                 counters.writtenThrough.sum(),
@@ -123,6 +165,7 @@ public final class PageCache implements AutoCloseable {
         if (!closed.compareAndSet(false, true)) {
             return;
         }
+        victims.close();
         transients.close();
         blocks.close();
     }

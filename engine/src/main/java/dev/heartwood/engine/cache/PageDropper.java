@@ -6,7 +6,8 @@ import dev.heartwood.engine.page.PageLayout;
 /** Takes pages out of the cache that nobody needs any more. Thread-safe. */
 final class PageDropper {
     /*
-     * First the dirty bits, which waits for writes under way; then, page by page, the frames, which waits for loads under way.
+     * First the dirty bits, which waits for writes under way; then, page by page, the frames, which waits for loads under way, and what is kept
+     * of an evicted page.
      * A frame found in the map may be evicted by another thread before its lock is had, and then stays write-locked for as
      * long as it is free; so the lock is only tried, and the map asked again after each failure.
      *
@@ -30,6 +31,7 @@ final class PageDropper {
     private final FrameSupply supply;
     private final PageLoader loader;
     private final DirtyQueue dirty;
+    private final VictimCache victims;
     private final CacheCounters counters;
     private final Clock clock;
 
@@ -38,12 +40,14 @@ final class PageDropper {
             FrameSupply supply,
             PageLoader loader,
             DirtyQueue dirty,
+            VictimCache victims,
             CacheCounters counters,
             Clock clock) {
         this.frames = frames;
         this.supply = supply;
         this.loader = loader;
         this.dirty = dirty;
+        this.victims = victims;
         this.counters = counters;
         this.clock = clock;
     }
@@ -71,6 +75,7 @@ final class PageDropper {
             dropFrames(file, page, page + PageLayout.EXTENT_PAGES);
             page += PageLayout.EXTENT_PAGES;
         }
+        victims.dropAll(file.slot());
     }
 
     private void dropFrames(CachedFile file, long page, long end) {
@@ -79,6 +84,7 @@ final class PageDropper {
         try {
             for (long p = page; p < end; p++) {
                 int frame = unpublish(file, p);
+                victims.drop(file.slot(), p);
                 if (frame != 0) {
                     head = chained(frame, head);
                     count++;

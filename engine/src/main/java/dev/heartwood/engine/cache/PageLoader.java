@@ -21,6 +21,7 @@ final class PageLoader {
     private final CacheCounters counters;
     private final LoadWaits waits;
     private final TransientPages transients;
+    private final VictimCache victims;
     private final MemoryPool pool;
 
     PageLoader(
@@ -30,6 +31,7 @@ final class PageLoader {
             CacheCounters counters,
             LoadWaits waits,
             TransientPages transients,
+            VictimCache victims,
             MemoryPool pool) {
         this.frames = frames;
         this.source = source;
@@ -37,6 +39,7 @@ final class PageLoader {
         this.counters = counters;
         this.waits = waits;
         this.transients = transients;
+        this.victims = victims;
         this.pool = pool;
     }
 
@@ -104,15 +107,24 @@ final class PageLoader {
     }
 
     private void fill(CachedFile file, int frame, long pageNumber, PageType type, long generation) {
+        long address = frames.address(frame);
+        boolean isBack;
         try {
-            readVerified(file, frames.address(frame), pageNumber, type, generation);
+            isBack = victims.take(file.slot(), pageNumber, address);
+            if (!isBack) {
+                readVerified(file, address, pageNumber, type, generation);
+            }
+            assert PageSeal.isSealedAs(address, type, file.storeId(), pageNumber, generation);
         } catch (Throwable e) {
             abandon(file, frame, pageNumber);
             throw e;
         }
         frames.load(frame, type);
+        if (isBack) {
+            frames.touch(frame, type);
+        }
         publish(file, frame, pageNumber);
-        counters.loads.increment();
+        (isBack ? counters.broughtBack : counters.loads).increment();
     }
 
     /**
@@ -120,13 +132,12 @@ final class PageLoader {
      * waiting, and that are not damaged.
      */
     void loadRun(CachedFile file, long firstPage, int count, PageType type, long generation) {
-        DirectMap map = file.map();
         long first = firstPage;
         long end = firstPage < 0 ? firstPage : Math.min(firstPage + count, file.device().size() >>> PageLayout.PAGE_SHIFT);
-        while (first < end && map.get(first) != 0) {
+        while (first < end && isHere(file, first)) {
             first++;
         }
-        while (first < end && map.get(end - 1) != 0) {
+        while (first < end && isHere(file, end - 1)) {
             end--;
         }
         int bytes = (int) (end - first) << PageLayout.PAGE_SHIFT;
@@ -139,6 +150,33 @@ final class PageLoader {
         } finally {
             pool.free(buffer, bytes);
         }
+    }
+
+    /** Whether a page is in the cache or on its way there, or was brought back now from where it was evicted to. */
+    boolean isHere(CachedFile file, long pageNumber) {
+        DirectMap map = file.map();
+        return map.get(pageNumber) != 0 || victims.has(file.slot(), pageNumber) && bringBack(file, pageNumber);
+    }
+
+    private boolean bringBack(CachedFile file, long pageNumber) {
+        int frame = claim(file, pageNumber);
+        if (frame == 0) {
+            return false;
+        }
+        boolean isBack = false;
+        try {
+            isBack = victims.take(file.slot(), pageNumber, frames.address(frame));
+        } finally {
+            if (!isBack) {
+                abandon(file, frame, pageNumber);
+            }
+        }
+        if (isBack) {
+            frames.markAhead(frame);
+            publish(file, frame, pageNumber);
+            counters.broughtBack.increment();
+        }
+        return isBack;
     }
 
     /**

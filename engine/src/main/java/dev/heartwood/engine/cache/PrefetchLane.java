@@ -86,11 +86,11 @@ final class PrefetchLane implements AutoCloseable {
         int i = 0;
         while (i < run.count()) {
             long page = run.firstPage() + i;
-            if (file.map().get(page) != 0) {
+            if (loader.isHere(file, page)) {
                 i++;
                 continue;
             }
-            int started = start(freeSlot(), new PageRun(page, run.count() - i, run.type(), run.generation()));
+            int started = start(freeSlot(), run.part(page, run.count() - i));
             if (started == 0) {
                 break;
             }
@@ -234,7 +234,7 @@ final class PrefetchLane implements AutoCloseable {
         }
         long target = count == 1 ? frames.address(request.frames[0]) : request.buffer;
         try {
-            request.run = new PageRun(run.firstPage(), count, run.type(), run.generation());
+            request.run = run.part(run.firstPage(), count);
             queue.read(run.firstPage() << PageLayout.PAGE_SHIFT, target, count << PageLayout.PAGE_SHIFT, slot);
         } catch (Throwable e) {
             abandon(request, run, count);
@@ -293,6 +293,8 @@ final class PrefetchLane implements AutoCloseable {
         }
         frames.markAhead(frame);
         loader.publish(file, frame, page);
-        cold.add(frame);
+        if (run.isCold()) {
+            cold.add(frame);
+        }
     }
 }

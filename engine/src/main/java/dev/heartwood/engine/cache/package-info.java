@@ -12,7 +12,9 @@
  *  CachedFile ----- hit: DirectMap -> FrameTable                     (no lock, no allocation)
  *     |------------ miss: PageLoader -> FrameSource -> FrameSupply   (free frames, limbo)
  *     |                       |              |-------> Clock, ColdQueue   (eviction)
+ *     |                       |              |-------> VictimCache        (copies of what is evicted)
  *     |                       |              `-------> WriteBack          (when all is dirty)
+ *     |                       |-> VictimCache                           (comes back without a read)
  *     |                       `-> LoadWaits (others wait), TransientPages (no frame to be had)
  *     |------------ new pages: DirtyPages -> DirtyQueue -> WriteBack -> ExtentWriter
  *     |------------ read ahead: Prefetcher -> PrefetchLane; past the cache: ExtentReader
@@ -40,6 +42,8 @@
  *   <li>A failed load leaves the page absent and throws to the thread that loaded; waiters load for themselves.
  *   <li>The first failed write to a file is final for that file: nothing more is written, what is dirty stays readable.
  *   <li>An operation never waits for another operation's epoch without bound: without a frame it goes past the cache.
+ *   <li>What was evicted is put into the victim cache before its entry is absent, and nobody has an address of what lies there. So who
+ *       has found an entry absent, and discards the page, drops the copy for good; and memory that others have lent is given back at once.
  * </ol>
  *
  * <h2>Shared fields</h2>
@@ -60,7 +64,7 @@
  * </pre>
  *
  * <p>Lock order: a prefetch lane, then a frame's write lock, then one of: the lock of a map, FrameSupply, ColdQueue,
- * DirtyQueue, TransientPages, a lot of LoadWaits, FileTable. No two of the last group are held together. Of the frames'
+ * DirtyQueue, TransientPages, a lot of LoadWaits, FileTable, a set of the VictimCache. No two of the last group are held together. Of the frames'
  * locks, only fresh ones and, by {@code tryLockWrite}, victims are held several at a time.
  *
  * <h2>Paper</h2>

@@ -3,6 +3,7 @@ package dev.heartwood.engine.os;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * The native memory of one environment: one anonymous mapping, given out in power-of-two blocks. Thread-safe. Memory
@@ -40,6 +41,7 @@ public final class MemoryPool implements AutoCloseable {
     /** Null when none are kept. */
     private volatile KeptBlocks kept;
     private volatile Shortage shortage = new Shortage(0, isRefused -> {});
+    private volatile BooleanSupplier borrower = () -> false;
 
     /** Who is called when there is little left. */
     private record Shortage(long bytesLeftMin, WhenShort action) {}
@@ -143,7 +145,7 @@ public final class MemoryPool implements AutoCloseable {
      * contents are undefined.
      */
     public long allocate(long bytes) {
-        long block = allocateSpare(bytes);
+        long block = allocateOrReclaim(bytes);
         Shortage known = shortage;
         if (block == 0 || known.bytesLeftMin > 0 && capacity - allocated() < known.bytesLeftMin) {
             try {
@@ -158,7 +160,17 @@ public final class MemoryPool implements AutoCloseable {
         return block;
     }
 
-    /** As {@link #allocate}, for who can do without: nobody is told that there is little left. */
+    private long allocateOrReclaim(long bytes) {
+        long block = allocateSpare(bytes);
+        // Once more when nothing was left, which somebody else may have given back just before.
+        for (boolean isMore = bytes <= capacity; block == 0 && isMore; ) {
+            isMore = borrower.getAsBoolean();
+            block = allocateSpare(bytes);
+        }
+        return block;
+    }
+
+    /** As {@link #allocate}, for who can do without: nobody is told that there is little left, and nothing that was lent is asked back. */
     public long allocateSpare(long bytes) {
         if (bytes <= 0) {
             throw new IllegalArgumentException("a block of " + bytes + " bytes");
@@ -204,6 +216,14 @@ public final class MemoryPool implements AutoCloseable {
             known.takeAll(order, block -> freeLocked(block, size));
         }
         return freed != before;
+    }
+
+    /**
+     * Has {@code giveBack} called, and looks again, whenever {@link #allocate} found no block: it frees some of what was borrowed, at once, and says
+     * whether there was any.
+     */
+    public void whenWanted(BooleanSupplier giveBack) {
+        borrower = giveBack;
     }
 
     /** Has {@code action} called whenever {@link #allocate} found no block, or left less than {@code bytesLeftMin}. */

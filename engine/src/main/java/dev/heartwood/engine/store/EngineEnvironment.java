@@ -47,6 +47,9 @@ public final class EngineEnvironment implements Environment {
     /** How many bytes of merges may be owed before writers are slowed to the utmost, in memtables. */
     private static final int DEBT_MEMTABLES_MAX = 16;
 
+    /** The part of the memory for merges that is never lent: what merges are better off with, but do not ask back. */
+    private static final int MERGE_MEMORY_LEFT = 8;
+
     private static final int LANES_MAX = 16;
     /** Of all stores together, and of each at least; the system lets a process have 65,530 mappings unless told otherwise. */
     private static final int LOG_SEGMENTS_OPEN_MAX = 1 << 14;
@@ -78,7 +81,7 @@ public final class EngineEnvironment implements Environment {
     private final Epochs epochs = new Epochs();
     private final PageCache cache;
     private final RecordCache records;
-    private final MemtableLoan loan;
+    private final IdleMemory idleMemory;
     private final Workers workers;
     private final Operations operations;
     private final UserCode userCode = new UserCode();
@@ -113,15 +116,14 @@ public final class EngineEnvironment implements Environment {
             this.foregroundPool = pools.get(2);
             foregroundPool.keepSmallBlocks();
             this.cachePool = pools.get(3);
-            long lentMax = MemtableLoan.bytesMax(plan.memtablesBytes(), plan.memtableBytes());
+            long lentMax = plan.memtablesBytes() - MemtableLoan.leftBytes(plan.memtableBytes());
             this.records = new RecordCache(pools.get(4), memtablePool, lentMax, epochs);
-            this.cache = new PageCache(cachePool, plan.framesBytes(), epochs);
+            this.cache = new PageCache(cachePool, plan.framesBytes(), lentMax + plan.mergeBytes(), epochs);
             this.operations = new Operations(epochs, foregroundPool);
             this.mergeAdmission = new MergeAdmission(mergePool);
             started = surroundings.workers().apply(options.workers());
             this.workers = started;
-            this.loan = new MemtableLoan(
-                    memtablePool, records, epochs, workers, plan.memtableBytes(), new AllStores());
+            this.idleMemory = loans();
             cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
             this.closing = new Closing(
                     workers::close,
@@ -142,6 +144,12 @@ public final class EngineEnvironment implements Environment {
             pools.forEach(MemoryPool::close);
             throw e;
         }
+    }
+
+    private IdleMemory loans() {
+        PageLoan merges = new PageLoan(cache, mergePool, plan.mergeBytes() / MERGE_MEMORY_LEFT);
+        MemtableLoan memtables = new MemtableLoan(memtablePool, records, cache, epochs, workers, plan.memtableBytes());
+        return new IdleMemory(memtables, merges, epochs, workers, new AllStores());
     }
 
     /** Opens a pool of each size, or none. */
@@ -322,10 +330,10 @@ public final class EngineEnvironment implements Environment {
         long framesUsed = stats.frames() - stats.framesAvailable() - stats.framesOfMaps();
         return new MemoryStats(
                 options.memory().bytes(),
-                Math.max(0, memtablePool.allocated() - records.bytesBorrowed()),
-                framesUsed * PageLayout.PAGE_BYTES + records.bytesHeld(),
-                cache.bytes() + records.bytes(),
-                mergePool.allocated() + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
+                Math.max(0, memtablePool.allocated() - records.bytesBorrowed() - cache.bytesBorrowed(memtablePool)),
+                framesUsed * PageLayout.PAGE_BYTES + stats.bytesBorrowed() + records.bytesHeld(),
+                cache.bytes() + stats.bytesBorrowed() + records.bytes(),
+                Math.max(0, mergePool.allocated() - cache.bytesBorrowed(mergePool)) + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
                 (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES,
                 shares().stream().mapToLong(MemoryShare::logBytes).sum());
     }
@@ -421,13 +429,13 @@ public final class EngineEnvironment implements Environment {
         return records;
     }
 
-    /** What lends memory that memtables have no use for. */
-    MemtableLoan loan() {
-        return loan;
+    /** What lends memory that nobody uses now. */
+    IdleMemory idleMemory() {
+        return idleMemory;
     }
 
     /** What all stores do, for what is lent. */
-    private final class AllStores implements MemtableLoan.Load {
+    private final class AllStores implements IdleMemory.Load {
         @Override
         public long bytesWritten() {
             return shares().stream().mapToLong(MemoryShare::bytesWritten).sum();
@@ -548,7 +556,7 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public boolean isMemoryComing() {
-                return openings > 0 || loan.isLent() || shares().stream().anyMatch(MemoryShare::isComing);
+                return openings > 0 || idleMemory.isComing() || shares().stream().anyMatch(MemoryShare::isComing);
             }
         };
     }
@@ -565,7 +573,7 @@ public final class EngineEnvironment implements Environment {
             sealLargest();
             // In this order: a store is among the open ones before its opening ends.
             boolean isComing = openings > openingsWaiting.get()
-                    || loan.isLent()
+                    || idleMemory.isComing()
                     || shares().stream().anyMatch(share -> share.isComing() || share.sealableBytes() > 0);
             recallMemtables();
             if (!isComing) {

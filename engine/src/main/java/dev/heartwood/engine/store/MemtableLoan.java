@@ -1,172 +1,143 @@
 package dev.heartwood.engine.store;
 
-import dev.heartwood.ByteSize;
-import dev.heartwood.KeyRange;
-import dev.heartwood.PolicyChange;
-import dev.heartwood.PolicyChange.Part;
+import dev.heartwood.engine.auto.LoanChoice;
 import dev.heartwood.engine.auto.LoanPolicy;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.cache.CacheStats;
+import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.task.Priority;
-import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
-import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 
 /**
- * Lends memory that memtables have no use for to the record cache, while some store decides by itself, and has it back as soon as they
- * have. Thread-safe.
+ * Lends memory that memtables have no use for to the record cache or to the page cache, and has it back as soon as they have. Thread-safe; {@link IdleMemory} looks, one look at a time.
  *
- * <p>What is lent is taken from the pool of memtables as they take theirs, so that the two together never have more than before. A look in
- * each second lends all but a reserve. Whoever takes most of the reserve has a worker fill it up again, and goes on with what is left; whoever finds
- * no memory has all given back.
+ * <p>What is lent is taken from the pool of memtables as they take theirs, so that all together never have more than before. A look
+ * lends all but a reserve. Whoever takes most of the reserve has a worker fill it up again, and goes on with what is left; whoever finds
+ * no memory has back at once what the page cache has, and all that the record cache has when its readers have ended.
  */
 final class MemtableLoan {
     /*
-     * Looks are guarded by the monitor. What gives back holds no lock but that of the record cache's rings: it may run beside a look, which
-     * at worst lends once more what is free then.
+     * What gives back holds no lock but those of the caches: it may run beside a look, which at worst lends once more what is free then.
      */
-    private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     /** Parts of a memtable: what is left when lending, and when as much is given back; and what is left when that begins. */
     private static final int LEFT = 2;
 
     private static final int SHORT = 4;
 
-    /** What all stores do. */
-    interface Load {
-        /** Bytes of keys and values given to those that are open. */
-        long bytesWritten();
-
-        /** Whether one is being opened, and its log replayed. */
-        boolean isReplaying();
-    }
+    /** Nothing is lent for pages after a second in which such a part of a memtable was written. */
+    private static final int PAGES_WRITTEN_SHARE = 8;
 
     private final MemoryPool memtables;
     private final RecordCache records;
+    private final PageCache cache;
+    private final PageLoan pages;
     private final Epochs epochs;
     private final Workers workers;
     private final long leftBytes;
     private final long memtableBytes;
-    private final Load load;
-    private final Timer timer;
-    private final List<Consumer<PolicyChange>> members = new CopyOnWriteArrayList<>();
     private final AtomicBoolean givingBack = new AtomicBoolean();
-    /** Whether who gives back next is to give back everything. */
+    /** Whether who gives back next is to give back all that records have. */
     private final AtomicBoolean isAllWanted = new AtomicBoolean();
 
     /** Whether somebody found no memory while some was lent, since the last look. */
     private final AtomicBoolean wasRefused = new AtomicBoolean();
 
-    // Guarded by the monitor.
+    // Guarded by who looks.
     private LoanPolicy policy;
-    private long bytesWrittenThen;
-    private long bytesTold;
-    private boolean scheduled;
+    private LoanChoice choice;
+    private boolean isForRecords;
+    private long recordsFoundBefore;
+    private long pagesFoundBefore;
+    private long recordsFound;
+    private long pagesFound;
 
     /** @param memtableBytes the size of a full memtable */
     MemtableLoan(
-            MemoryPool memtables, RecordCache records, Epochs epochs, Workers workers, long memtableBytes, Load load) {
+            MemoryPool memtables, RecordCache records, PageCache cache, Epochs epochs, Workers workers, long memtableBytes) {
         this.memtables = memtables;
         this.records = records;
+        this.cache = cache;
         this.epochs = epochs;
         this.workers = workers;
-        this.timer = workers.timer(Priority.CHECKPOINT, this::look);
         this.memtableBytes = memtableBytes;
-        this.leftBytes = memtableBytes / LEFT;
-        this.load = load;
+        this.leftBytes = leftBytes(memtableBytes);
+        this.pages = new PageLoan(cache, memtables, leftBytes);
         memtables.whenShort(memtableBytes / SHORT, this::onShortage);
     }
 
-    /** The most that is ever lent, where memtables have so many bytes. */
-    static long bytesMax(long memtablesBytes, long memtableBytes) {
-        return Math.max(0, memtablesBytes - memtableBytes / LEFT);
+    /** What is never lent, where memtables have so many bytes. */
+    static long leftBytes(long memtableBytes) {
+        return memtableBytes / LEFT;
     }
 
-    /** Whether memory is lent, or being given back, that a memtable without room can wait for. */
-    boolean isLent() {
+    /** Whether records have memory, or are giving it back, that a memtable without room can wait for. */
+    boolean isComing() {
         return records.bytesBorrowed() > 0;
     }
 
-    /** A store begins to decide by itself; it is told when memory is lent, and when all of it is given back. */
-    synchronized void join(Consumer<PolicyChange> member) {
-        members.add(member);
-        if (members.size() == 1) {
-            policy = new LoanPolicy(memtableBytes);
-            bytesTold = 0;
-        }
-        later();
+    /** What records have of it while they may; while it is given back, because memtables need it or pages are to have it, nothing. */
+    long bytesForRecords() {
+        return isForRecords ? records.bytesBorrowed() : 0;
     }
 
-    /** Looks on where a look failed, as on a full Java heap; called by those who have joined, now and then. */
-    synchronized void goOn() {
-        if (!members.isEmpty()) {
-            later();
-        }
+    long bytesForPages() {
+        return pages.bytes();
     }
 
-    /** A store no longer decides by itself, if it did; the last to leave has everything given back. */
-    synchronized void leave(Consumer<PolicyChange> member) {
-        members.remove(member);
-        if (members.isEmpty()) {
-            giveBackAll();
-        }
+    /** Records found in the record cache between the last two looks. */
+    long recordsFound() {
+        return recordsFound;
     }
 
-    private void later() {
-        if (!scheduled) {
-            timer.start(INTERVAL_NANOS);
-            scheduled = true;
-        }
+    /** Pages that came back between them from memory that is lent. */
+    long pagesFound() {
+        return pagesFound;
     }
 
-    private void look() {
-        synchronized (this) {
-            scheduled = false;
-        }
-        // Asks every store, which may be waiting to join or leave.
-        look(load.bytesWritten(), load.isReplaying());
+    /** Begins to look. */
+    void begin() {
+        policy = new LoanPolicy(memtableBytes);
+        choice = new LoanChoice();
+        isForRecords = false;
     }
 
-    private synchronized void look(long bytesWritten, boolean isReplaying) {
-        if (members.isEmpty()) {
-            epochs.reclaim();
-            return;
-        }
-        later();
-        epochs.reclaim();
+    /**
+     * Lends, or has given back.
+     *
+     * @param bytesWritten given to all stores since the look before
+     * @param isReplaying whether a store is being opened, and its log replayed
+     */
+    void look(long bytesWritten, boolean isReplaying) {
         if (wasRefused.getAndSet(false)) {
             policy.stop();
         }
-        // Stores that were closed took what they were given with them.
-        long written = Math.max(0, bytesWritten - bytesWrittenThen);
-        bytesWrittenThen = bytesWritten;
-        boolean mayLend = policy.mayLend(written);
-        if (!mayLend) {
-            giveBackAll();
-        } else if (records.isFull() && !isReplaying) {
-            while (free() - leftBytes >= records.blockBytes() && records.borrow()) {}
+        boolean mayLend = policy.mayLend(bytesWritten);
+        isForRecords = isForRecords() && mayLend;
+        if (!isForRecords) {
+            recordsGiveBackAll();
         }
-        tell(mayLend, written);
-    }
-
-    /** Once when lending has begun, and once when it has ended: what memtables take meanwhile, and give back, is not told. */
-    private void tell(boolean isLending, long written) {
-        long bytes = isLending ? records.bytesBorrowed() : 0;
-        if (bytes > 0 == bytesTold > 0) {
+        if (isReplaying) {
             return;
         }
-        String from = new ByteSize(bytesTold).toString();
-        String to = new ByteSize(bytes).toString();
-        String reason = String.format(Locale.ROOT, "%.1f MB are written a second", written / 1e6);
-        PolicyChange change = new PolicyChange(Part.LENT_MEMORY, KeyRange.all(), from, to, reason);
-        bytesTold = bytes;
-        members.forEach(member -> member.accept(change));
+        if (isForRecords && records.isFull()) {
+            pages.giveBackAll();
+            while (free() - leftBytes >= records.blockBytes() && records.borrow()) {}
+        } else {
+            pages.look(bytesWritten > memtableBytes / PAGES_WRITTEN_SHARE);
+        }
+    }
+
+    /** Whether records would make more of it than pages, by what was found of both since the look before. */
+    private boolean isForRecords() {
+        CacheStats stats = cache.stats();
+        recordsFound = records.hits() - recordsFoundBefore;
+        pagesFound = stats.broughtBack() - pagesFoundBefore;
+        recordsFoundBefore += recordsFound;
+        pagesFoundBefore += pagesFound;
+        return choice.isForRecords(recordsFound, records.bytes(), pagesFound, stats.bytesBorrowed());
     }
 
     private long free() {
@@ -174,23 +145,29 @@ final class MemtableLoan {
     }
 
     private void onShortage(boolean isRefused) {
-        if (isRefused && isLent()) {
+        if (isRefused && isComing()) {
             wasRefused.set(true);
-            giveBackAll();
-        } else {
+            recordsGiveBackAll();
+        } else if (isComing() || pages.bytes() > 0) {
             giveBackSoon();
         }
     }
 
-    private void giveBackAll() {
-        if (isLent()) {
+    /** Has all given back that is lent. */
+    void giveBackAll() {
+        pages.giveBackAll();
+        recordsGiveBackAll();
+    }
+
+    private void recordsGiveBackAll() {
+        if (isComing()) {
             isAllWanted.set(true);
             giveBackSoon();
         }
     }
 
     private void giveBackSoon() {
-        if (isLent() && givingBack.compareAndSet(false, true)) {
+        if (givingBack.compareAndSet(false, true)) {
             try {
                 workers.submit(Priority.SEAL, this::giveBack);
             } catch (RuntimeException | Error e) {
@@ -203,9 +180,14 @@ final class MemtableLoan {
     private void giveBack() {
         givingBack.set(false);
         boolean isAll = isAllWanted.getAndSet(false);
-        while ((isAll || free() + records.bytesGivenBack() < leftBytes) && records.giveBack()) {
+        while (isShort() && pages.giveBackSome()) {}
+        while ((isAll || isShort()) && records.giveBack()) {
             epochs.reclaim();
         }
         epochs.reclaim();
+    }
+
+    private boolean isShort() {
+        return free() + records.bytesGivenBack() < leftBytes;
     }
 }

@@ -338,7 +338,7 @@ final class StoreOpener {
                 environment.workers(),
                 listening,
                 gauges,
-                environment.loan(),
+                environment.idleMemory(),
                 memtableBytes);
         StoreParts parts = new StoreParts(
                 options, files, storage, trunk, checkpointer, log, generations, live, failStop, background, rotation, write,

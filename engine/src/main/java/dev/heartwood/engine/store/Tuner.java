@@ -34,7 +34,7 @@ import java.util.function.Consumer;
 final class Tuner {
     /*
      * All fields are guarded by the monitor, which a step holds: it works on metadata only, and nobody who reads or writes the store waits
-     * for it. Lock order: the monitor, then the trunk's structure lock, or the loan's.
+     * for it. Lock order: the monitor, then the trunk's structure lock, or that of the idle memory.
      */
     private static final long INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -56,7 +56,7 @@ final class Tuner {
     private final FailStop failStop;
     private final Listening listening;
     private final Gauges gauges;
-    private final MemtableLoan loan;
+    private final IdleMemory idleMemory;
     private final Consumer<PolicyChange> told = this::tell;
     private final Timer timer;
     private final long memtableBytes;
@@ -83,7 +83,7 @@ final class Tuner {
             Workers workers,
             Listening listening,
             Gauges gauges,
-            MemtableLoan loan,
+            IdleMemory idleMemory,
             long memtableBytes) {
         this.trunk = trunk;
         this.epochs = epochs;
@@ -91,7 +91,7 @@ final class Tuner {
         this.failStop = failStop;
         this.listening = listening;
         this.gauges = gauges;
-        this.loan = loan;
+        this.idleMemory = idleMemory;
         this.memtableBytes = memtableBytes;
         this.timer = workers.timer(Priority.CHECKPOINT, this::step);
         this.isHashed = options.keyOrder() == KeyOrder.HASHED;
@@ -119,7 +119,7 @@ final class Tuner {
             background.tuneDistance(wanted.checkpointDistance());
         }
         if (isOther) {
-            loan.leave(told);
+            idleMemory.leave(told);
             auto = null;
             due.clear();
             background.rest(null);
@@ -147,7 +147,7 @@ final class Tuner {
         if (wanted.policy() == CompactionPolicyKind.AUTO) {
             auto = new AutoPolicy(wanted.checkpointDistance(), memtableBytes);
             gauges.restart();
-            loan.join(told);
+            idleMemory.join(told);
             later();
         }
     }
@@ -169,7 +169,7 @@ final class Tuner {
             return;
         }
         try {
-            loan.goOn();
+            idleMemory.goOn();
             TreeGauge tree = trunk.gauge();
             auto.decide(gauges.sample(), tree, due);
             while (!due.isEmpty()) {
@@ -232,6 +232,6 @@ final class Tuner {
     /** Stops; waits for the step under way. */
     synchronized void close() {
         closed = true;
-        loan.leave(told);
+        idleMemory.leave(told);
     }
 }

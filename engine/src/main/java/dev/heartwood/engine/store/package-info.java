@@ -36,7 +36,7 @@
  *   <li>The scrubber calls a page damaged only when a checkpoint that is held reaches it; the listener is called by a worker,
  *       without locks ({@code Scrubber}, {@code Damage}).
  *   <li>A write waits for memory as long as some memtable, of any store, is about to be packed, or is by now and still read by somebody, or the
- *       record cache has borrowed some ({@code MemtableLoan}); then it fails, with nothing changed ({@code WritePath.RoomSearch}). Before, memtables without
+ *       record cache has borrowed some ({@code MemtableLoan}; what the page cache has comes back at once); then it fails, with nothing changed ({@code WritePath.RoomSearch}). Before, memtables without
  *       entries give back what they have, once for each write that would fail. A store that replays its log waits likewise, also while another is being opened that does not wait itself ({@code Recovery}).
  *   <li>Who reads a memtable that is packed never waits for a call, nor for code of the user's, unless others can take it from him meanwhile.
  *   <li>A memtable that finds no memory to be packed with waits until no merge and no packing of any store is under way; only when it

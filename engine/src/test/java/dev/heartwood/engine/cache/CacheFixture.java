@@ -15,9 +15,12 @@ final class CacheFixture implements AutoCloseable {
     static final long STORE = 42;
     static final PageType TYPE = PageType.BRANCH_LEAF;
     private static final long POOL_BYTES = 16 << 20;
+    static final long LENDER_BYTES = 1 << 20;
 
     final Epochs epochs = new Epochs();
     final MemoryPool pool = MemoryPool.open(POOL_BYTES);
+    /** Memory that the cache may borrow; none is lent until somebody does. */
+    final MemoryPool lender = MemoryPool.open(LENDER_BYTES);
     final MemoryDevice device;
     final PageCache cache;
     final CachedFile file;
@@ -25,7 +28,7 @@ final class CacheFixture implements AutoCloseable {
     CacheFixture(int frames, int devicePages) {
         device = new MemoryDevice(devicePages);
         // The metadata takes at least one block of its own.
-        cache = new PageCache(pool, (frames + frames / 32 + 16L) << PageLayout.PAGE_SHIFT, epochs);
+        cache = new PageCache(pool, (frames + frames / 32 + 16L) << PageLayout.PAGE_SHIFT, LENDER_BYTES, epochs);
         file = cache.attach(device, STORE);
     }
 
@@ -101,7 +104,9 @@ final class CacheFixture implements AutoCloseable {
         assertEquals(0, stats.framesDirty());
         cache.close();
         assertEquals(0, pool.allocated());
+        assertEquals(0, lender.allocated());
         pool.close();
+        lender.close();
         device.close();
     }
 

@@ -116,6 +116,7 @@ class PageCachePropertyTest {
         }
         fixture.device.failingRead.set(0);
         assertNull(fixture.file.failure(), rerun);
+        assertTrue(fixture.cache.stats().broughtBack() > 0, rerun);
         checkEverything(rerun);
         fixture.close();
     }
@@ -148,7 +149,9 @@ class PageCachePropertyTest {
                 fixture.file.writeBackAll();
             } else if (choice < 20) {
                 fixture.file.writeBack(new long[] {version.firstPage()}, 1);
-            } else if (choice < 24) {
+            } else if (choice < 21) {
+                lend(random);
+            } else if (choice < 25) {
                 replace(version);
             } else if (version.pages > 0) {
                 read(version, random, choice);
@@ -157,6 +160,15 @@ class PageCachePropertyTest {
             assertTrue(failReads, e.getMessage());
         } finally {
             release(version);
+        }
+    }
+
+    /** Lends a block for pages that are evicted, or has some back. */
+    private void lend(Random random) {
+        if (random.nextInt(3) > 0) {
+            fixture.cache.borrow(fixture.lender);
+        } else {
+            fixture.cache.giveBackSome(fixture.lender);
         }
     }
 

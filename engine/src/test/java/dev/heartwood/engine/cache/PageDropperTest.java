@@ -54,7 +54,7 @@ class PageDropperTest {
         isLocked.set(true);
         PageCache parts = cache.cache;
         PageDropper dropper = new PageDropper(
-                parts.frames, parts.supply, parts.loader, parts.dirtyQueue, parts.counters, clock);
+                parts.frames, parts.supply, parts.loader, parts.dirtyQueue, parts.victims, parts.counters, clock);
         List<String> told = new ArrayList<>();
         Thread spinning = unlockWhenSpinning(Thread.currentThread());
         listen(told, () -> dropper.drop(cache.file, 0, 1));

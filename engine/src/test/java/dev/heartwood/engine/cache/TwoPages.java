@@ -53,7 +53,7 @@ final class TwoPages {
         previous = this;
         cache = new PageCache(POOL, 20L << PageLayout.PAGE_SHIFT, epochs);
         file = cache.attach(DEVICE, CacheFixture.STORE);
-        clock = new Clock(cache.frames, cache.supply, cache.files, cache.cold, cache.counters);
+        clock = new Clock(cache.frames, cache.supply, cache.files, cache.cold, cache.victims, cache.counters);
     }
 
     /** Takes frames out of use until so many are left. */

@@ -17,6 +17,7 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.record.RecordCache;
@@ -65,11 +66,13 @@ class RepeatedTasksTest {
 
     @Test
     void lendingGoesOnAfterTheStoresCouldNotBeAsked() {
+        Epochs epochs = new Epochs();
         try (MemoryPool pool = MemoryPool.open(4 << 20);
-                MemoryPool lender = MemoryPool.open(4 << 20)) {
-            Epochs epochs = new Epochs();
+                MemoryPool lender = MemoryPool.open(4 << 20);
+                MemoryPool frames = MemoryPool.open(4 << 20);
+                PageCache cache = new PageCache(frames, 1 << 20, epochs)) {
             boolean[] isFull = {true};
-            MemtableLoan.Load load = new MemtableLoan.Load() {
+            IdleMemory.Load load = new IdleMemory.Load() {
                 @Override
                 public long bytesWritten() {
                     if (isFull[0]) {
@@ -84,7 +87,10 @@ class RepeatedTasksTest {
                 }
             };
             RecordCache records = new RecordCache(pool, lender, 1 << 20, epochs);
-            MemtableLoan loan = new MemtableLoan(lender, records, epochs, new Queued(), 1 << 20, load);
+            Queued workers = new Queued();
+            MemtableLoan memtables = new MemtableLoan(lender, records, cache, epochs, workers, 1 << 20);
+            PageLoan merges = new PageLoan(cache, pool, 0);
+            IdleMemory loan = new IdleMemory(memtables, merges, epochs, workers, load);
             loan.join(change -> {});
             assertThrows(OutOfMemoryError.class, looks.removeFirst()::run);
             isFull[0] = false;

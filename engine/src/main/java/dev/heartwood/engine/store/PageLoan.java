@@ -1,0 +1,74 @@
+package dev.heartwood.engine.store;
+
+import dev.heartwood.engine.cache.PageCache;
+import dev.heartwood.engine.os.MemoryPool;
+
+/**
+ * Lends what is free of a pool to the page cache, for pages that it evicts; whoever finds no memory in the pool has some back at once.
+ * Thread-safe; {@link IdleMemory} looks, one look at a time.
+ */
+final class PageLoan {
+    /*
+     * What is lent is had back at once, and all that is lost then is what was copied there. So it is lent whenever it seems to be idle: at so many
+     * looks on end, since merges that follow each other leave gaps.
+     */
+    private static final int LOOKS = 2;
+
+    private final PageCache cache;
+    private final MemoryPool lender;
+    private final long leftBytes;
+    // Guarded by who looks.
+    private int looks;
+
+    /** Whether somebody had some back since the last look. */
+    private volatile boolean wasWanted;
+
+    /** @param leftBytes what of the pool is not lent */
+    PageLoan(PageCache cache, MemoryPool lender, long leftBytes) {
+        this.cache = cache;
+        this.lender = lender;
+        this.leftBytes = leftBytes;
+        lender.whenWanted(this::giveBackSome);
+    }
+
+    /**
+     * Lends what is free, if there is use for it and nobody had some back since the last look, nor is about to.
+     *
+     * @param isNeeded whether somebody will need memory of the pool soon
+     */
+    void look(boolean isNeeded) {
+        looks = isNeeded || wasWanted ? 0 : looks + 1;
+        wasWanted = false;
+        if (looks >= LOOKS && cache.isFull()) {
+            while (free() > leftBytes && cache.borrow(lender)) {}
+        }
+    }
+
+    private long free() {
+        return lender.capacity() - lender.allocated();
+    }
+
+    /** Whether most of the pool is free, or lent. */
+    boolean isIdle() {
+        return free() + bytes() > lender.capacity() / 4 * 3;
+    }
+
+    /** Gives some back, at once; false when nothing was lent. */
+    boolean giveBackSome() {
+        boolean isGiven = cache.giveBackSome(lender);
+        if (isGiven) {
+            wasWanted = true;
+        }
+        return isGiven;
+    }
+
+    /** Gives all back that is lent, which nobody wants more than the page cache. */
+    void giveBackAll() {
+        cache.giveBackAll(lender);
+    }
+
+    /** What is lent, in bytes. */
+    long bytes() {
+        return cache.bytesBorrowed(lender);
+    }
+}
