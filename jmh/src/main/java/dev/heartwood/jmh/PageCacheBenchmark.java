@@ -26,7 +26,8 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Finding a cached page and reading its first bytes, beside a concurrent hash map from page number to address; the path of a
- * miss without the device's time; and taking in and discarding an extent of new pages.
+ * miss without the device's time, and that of one that comes back from memory that others have lent; and taking in and discarding an extent of
+ * new pages.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -39,6 +40,10 @@ public class PageCacheBenchmark {
     private static final long GENERATION = 1;
     private static final int DEVICE_PAGES = 1 << 16;
     private static final int FIRST_NEW_PAGE = DEVICE_PAGES / 2;
+    private static final long SMALL_BYTES = 8L << 20;
+    private static final long LENT_BYTES = 32L << 20;
+    /** More than the small cache has frames for, and fewer than with what is lent. */
+    private static final int PAGES_BROUGHT_BACK = 6_000;
 
     /** Pages looked up at random: in the processor's cache, and beyond it. */
     @Param({"64", "16384"})
@@ -49,13 +54,21 @@ public class PageCacheBenchmark {
     private MemoryPool pool;
     private PageCache cache;
     private CachedFile file;
+    private MemoryPool lender;
+    private PageCache smallCache;
+    private CachedFile smallFile;
     private long extent;
     private int nextMiss;
+    private int nextBroughtBack;
 
     @Setup
     public void open() {
         pool = MemoryPool.open(256L << 20);
         cache = new PageCache(pool, 128L << 20, epochs);
+        lender = MemoryPool.open(LENT_BYTES);
+        smallCache = new PageCache(pool, SMALL_BYTES, LENT_BYTES, epochs);
+        smallFile = smallCache.attach(new SealingDevice(), STORE);
+        while (smallCache.borrow(lender)) {}
         extent = pool.allocate(PageLayout.EXTENT_BYTES);
         file = cache.attach(new SealingDevice(), STORE);
         for (int i = 0; i < PageLayout.EXTENT_PAGES; i++) {
@@ -70,9 +83,12 @@ public class PageCacheBenchmark {
 
     @TearDown
     public void close() {
+        smallFile.close();
+        smallCache.close();
         file.close();
         cache.close();
         pool.close();
+        lender.close();
     }
 
     private static void seal(long address, long page) {
@@ -120,6 +136,16 @@ public class PageCacheBenchmark {
         int epoch = epochs.enter();
         nextMiss = nextMiss + 1 & DEVICE_PAGES - 1;
         long address = file.page(nextMiss, PageType.BRANCH_LEAF, GENERATION);
+        epochs.exit(epoch);
+        return address;
+    }
+
+    /** One thread: reads pages that were evicted, nearly all of which are copied from lent memory, and others to there. */
+    @Benchmark
+    public long broughtBack() {
+        int epoch = epochs.enter();
+        nextBroughtBack = (nextBroughtBack + 1) % PAGES_BROUGHT_BACK;
+        long address = smallFile.page(nextBroughtBack, PageType.BRANCH_LEAF, GENERATION);
         epochs.exit(epoch);
         return address;
     }
