@@ -25,46 +25,41 @@ public class VictimCacheLincheckTest {
     private static final int OWNED = 2;
     private static final long OF_OTHERS = -1;
 
-    private static MemoryPool pool;
-    private static MemoryPool lender;
+    private static final MemoryPool POOL = MemoryPool.open(PAGES << PageLayout.PAGE_SHIFT);
+    private static final MemoryPool LENDER = MemoryPool.open(BLOCK_PAGES << PageLayout.PAGE_SHIFT);
+    private static final long[] FRAMES = {POOL.allocate(PageLayout.PAGE_BYTES), POOL.allocate(PageLayout.PAGE_BYTES)};
+    private static final long LENT = LENDER.allocate(PageLayout.PAGE_BYTES);
 
     private final VictimCache cache = new VictimCache(BLOCK_PAGES << PageLayout.PAGE_SHIFT, BLOCK_PAGES);
     private final AtomicIntegerArray entries = new AtomicIntegerArray(PAGES);
-    private final long[] frames = new long[PAGES];
     private final long[] written = new long[PAGES];
 
     public VictimCacheLincheckTest() {
-        // Nobody says when an execution is over.
-        if (pool != null) {
-            pool.close();
-            lender.close();
+        // Nobody says when an execution is over, and what it left lent.
+        if (LENDER.allocated() > 0) {
+            LENDER.free(LENT, PageLayout.PAGE_BYTES);
         }
-        pool = MemoryPool.open(PAGES << PageLayout.PAGE_SHIFT);
-        lender = MemoryPool.open(BLOCK_PAGES << PageLayout.PAGE_SHIFT);
-        for (int page = 0; page < PAGES; page++) {
-            frames[page] = pool.allocate(PageLayout.PAGE_BYTES);
-        }
-        cache.borrow(lender);
+        cache.borrow(LENDER);
     }
 
     @Operation
     public void read(@Param(name = "page") int page) {
         if (entries.compareAndSet(page, ABSENT, OWNED)) {
-            if (!cache.take(0, page, frames[page])) {
-                fill(frames[page], word(page)); // from the device
+            if (!cache.take(0, page, FRAMES[page])) {
+                fill(FRAMES[page], word(page)); // from the device
             }
         } else if (!entries.compareAndSet(page, HERE, OWNED)) {
             return;
         }
-        require(frames[page], word(page));
+        require(FRAMES[page], word(page));
         entries.set(page, HERE);
     }
 
     @Operation
     public void evict(@Param(name = "page") int page) {
         if (entries.compareAndSet(page, HERE, OWNED)) {
-            cache.put(0, page, frames[page]);
-            fill(frames[page], OF_OTHERS);
+            cache.put(0, page, FRAMES[page]);
+            fill(FRAMES[page], OF_OTHERS);
             entries.set(page, ABSENT);
         }
     }
@@ -75,25 +70,25 @@ public class VictimCacheLincheckTest {
         if (entries.compareAndSet(page, HERE, OWNED) || entries.compareAndSet(page, ABSENT, OWNED)) {
             cache.drop(0, page);
             written[page]++;
-            fill(frames[page], word(page));
+            fill(FRAMES[page], word(page));
             entries.set(page, HERE);
         }
     }
 
     @Operation
     public void lend() {
-        cache.borrow(lender);
+        cache.borrow(LENDER);
     }
 
     @Operation
     public void wantBack() {
-        cache.giveBackAll(lender);
-        long block = lender.allocateSpare(PageLayout.PAGE_BYTES);
+        cache.giveBackAll(LENDER);
+        long block = LENDER.allocateSpare(PageLayout.PAGE_BYTES);
         if (block != 0) {
             fill(block, OF_OTHERS);
             entries.get(0); // a place for the other thread to go on
             require(block, OF_OTHERS);
-            lender.free(block, PageLayout.PAGE_BYTES);
+            LENDER.free(block, PageLayout.PAGE_BYTES);
         }
     }
 
