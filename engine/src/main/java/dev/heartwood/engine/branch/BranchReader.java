@@ -38,7 +38,7 @@ public final class BranchReader {
         long leaf = branch.devicePage(number & LEAF_MASK);
         boolean isCached = file.isCached(leaf);
         if (number < 0 && !isCached) {
-            file.bring(leaf, 2, PageType.BRANCH_LEAF, branch.id);
+            file.bring(leaf, 2, PageType.BRANCH_LEAF, branch.id, false);
         }
         return findInLeaf(file, branch, number & LEAF_MASK, isCached, key, keyLength, snapshot, result);
     }

@@ -131,8 +131,8 @@ public final class OverflowGroup implements LargeValues {
         while (done < length) {
             int page = pageOf(position + done);
             int end = extentEnd(page, endPage);
-            beginBehind(end, endPage, done == 0);
-            boolean isPastCache = end - page > 1 && !bring(page, end);
+            beginBehind(end, endPage, done == 0, patient);
+            boolean isPastCache = end - page > 1 && !bring(page, end, patient);
             long buffer = isPastCache ? storage.pool().allocate(PageLayout.EXTENT_BYTES) : 0;
             long part = Math.min(length - done, (long) end * PAGE_PAYLOAD_BYTES - position - done);
             if (buffer == 0) {
@@ -145,15 +145,23 @@ public final class OverflowGroup implements LargeValues {
     }
 
     /** Begins to read what is behind an extent's part of a value while that is waited for. */
-    private void beginBehind(int page, int endPage, boolean isFirst) {
+    private void beginBehind(int page, int endPage, boolean isFirst, boolean isScan) {
         int next = page;
         for (int i = 1; i <= EXTENTS_AHEAD && next < endPage; i++) {
             int end = extentEnd(next, endPage);
             if (isFirst || i == EXTENTS_AHEAD) {
-                storage.file().begin(devicePage(next), end - next, PageType.OVERFLOW, id);
+                begin(next, end, isScan);
             }
             next = end;
         }
+    }
+
+    /** Begins to read pages of an extent into the cache; those of scans go before others. Returns how many of the first are there or on their way. */
+    private int begin(int page, int end, boolean isScan) {
+        CachedFile file = storage.file();
+        long at = devicePage(page);
+        int count = end - page;
+        return isScan ? file.prefetch(at, count, PageType.OVERFLOW, id) : file.begin(at, count, PageType.OVERFLOW, id);
     }
 
     /**
@@ -161,14 +169,14 @@ public final class OverflowGroup implements LargeValues {
      * begun. Returns false where several are still absent, for want of frames: those evicted for a value are free only once whoever reads it has
      * left its epoch.
      */
-    private boolean bring(int page, int end) {
+    private boolean bring(int page, int end, boolean isScan) {
         int few = CachedFile.BRING_PAGES_MAX;
         int count = end - page;
-        if (count > few && storage.file().begin(devicePage(page), count, PageType.OVERFLOW, id) == count) {
+        if (count > few && begin(page, end, isScan) == count) {
             return true;
         }
         for (int from = page; from < end; from += few) {
-            storage.file().bring(devicePage(from), Math.min(few, end - from), PageType.OVERFLOW, id);
+            storage.file().bring(devicePage(from), Math.min(few, end - from), PageType.OVERFLOW, id, isScan);
         }
         int absent = 0;
         for (int i = page; i < end; i++) {
@@ -225,7 +233,7 @@ public final class OverflowGroup implements LargeValues {
     void prefetch(int firstPage, int endPage) {
         for (int page = firstPage; page < endPage; ) {
             int end = extentEnd(page, endPage);
-            storage.file().prefetch(devicePage(page), end - page, PageType.OVERFLOW, id);
+            begin(page, end, true);
             page = end;
         }
     }

@@ -70,9 +70,10 @@ public final class CachedFile implements AutoCloseable {
      * frame, and all that cannot be read. The first access to each is expected and does not make it hot. Advice only, inside an epoch or not.
      *
      * @param count up to {@link #BRING_PAGES_MAX}
+     * @param isCold whether they go before others when there is no room: for scans
      */
-    public void bring(long firstPage, int count, PageType type, long generation) {
-        cache.loader.loadRun(this, firstPage, count, type, generation);
+    public void bring(long firstPage, int count, PageType type, long generation, boolean isCold) {
+        cache.loader.loadRun(this, new PageRun(firstPage, count, type, generation, isCold));
     }
 
     /**

@@ -11,7 +11,7 @@ final class Clock {
      *
      * Beyond the paper: pages that came in cold are taken first, oldest first, while there are more of them than a share of
      * the cache, so that a scan or a merge recycles its own frames and leaves the hot set alone. A cold page that was accessed
-     * since is left to the hands like any other. What a hand evicts goes on to the victim cache, what came in cold does not.
+     * since is left to the hands like any other. What a hand evicts goes on to the victim cache, what is taken first does not.
      *
      * A chunk of a map goes with the last page of it that is evicted; a hand takes those whose pages went otherwise. It is free at
      * once, as nobody who reads one relies on it.
@@ -49,23 +49,31 @@ final class Clock {
     /** Evicts from one hand's worth of frames; returns how many pages, and chunks of maps. */
     int evictSome() {
         Victims victims = new Victims();
-        if (cold.size() > frames.size() >>> COLD_SHARE_SHIFT) {
-            evictCold(victims);
+        try {
+            if (cold.size() > frames.size() >>> COLD_SHARE_SHIFT) {
+                evictCold(victims);
+            }
+            if (victims.count == 0) {
+                evictHand(victims);
+            }
+        } finally {
+            retire(victims);
         }
-        if (victims.count == 0) {
-            evictHand(victims);
-        }
-        return retire(victims);
+        return victims.count + victims.chunks;
     }
 
     /** Evicts whatever can be: turns the clock until something was evicted, twice at most. */
     int evictAny() {
         Victims victims = new Victims();
-        evictCold(victims);
-        for (int i = 0; i < 2 * hands && victims.count == 0 && victims.chunks == 0; i++) {
-            evictHand(victims);
+        try {
+            evictCold(victims);
+            for (int i = 0; i < 2 * hands && victims.count == 0 && victims.chunks == 0; i++) {
+                evictHand(victims);
+            }
+        } finally {
+            retire(victims);
         }
-        return retire(victims);
+        return victims.count + victims.chunks;
     }
 
     private static final class Victims {
@@ -117,7 +125,7 @@ final class Clock {
         DirectMap map = files.map(file);
         long page = frames.ownerPage(frame);
         if (isKept) {
-            victimCache.put(file, page, frames.address(frame));
+            keep(frame, file, page);
         }
         boolean unpublished = map.compareAndSet(page, frame, 0);
         assert unpublished;
@@ -126,6 +134,16 @@ final class Clock {
         victims.head = frame;
         victims.count++;
         freeEmpty(map, page, victims);
+    }
+
+    /** Puts a copy of a page that goes to where others may take it from; what is thrown, as on a full stack, leaves the page as it was. */
+    private void keep(int frame, int file, long page) {
+        try {
+            victimCache.put(file, page, frames.address(frame));
+        } catch (Throwable e) {
+            locks.unlockWrite(frame);
+            throw e;
+        }
     }
 
     /** Frees the chunk that a frame holds if no page is left in it. Should the frame hold something else by now, that of another page may go. */
@@ -144,11 +162,10 @@ final class Clock {
         }
     }
 
-    private int retire(Victims victims) {
+    private void retire(Victims victims) {
         if (victims.count > 0) {
             supply.retire(victims.head, victims.count);
             counters.evictions.add(victims.count);
         }
-        return victims.count + victims.chunks;
     }
 }

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The page cache of one environment, shared by its stores. Takes a fixed amount of memory from the pool and stays within it.
- * Thread-safe.
+ * The page cache of one environment, shared by its stores. Takes a fixed amount of memory from the pool, and may borrow
+ * more that others have no use for. Thread-safe.
  *
  * <p>It has no threads of its own: some background thread calls {@link #writeBackSome} when the action given to {@link
  * #onWriteBackDue} asks for it.
@@ -70,7 +70,7 @@ public final class PageCache implements AutoCloseable {
         this.transients = new TransientPages(pool, epochs);
         // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
         pool.whenShort(0, isRefused -> transients.freePassed());
-        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, victims, pool);
+        this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, victims, cold, pool);
         this.dropper = new PageDropper(
                 frames, supply, loader, dirtyQueue, victims, counters, dev.heartwood.engine.base.Clock.SYSTEM);
     }
@@ -114,6 +114,11 @@ public final class PageCache implements AutoCloseable {
     /** Borrows a block that a pool has to spare, for pages that are evicted; false when it has none, or there is no use for more. */
     public boolean borrow(MemoryPool lender) {
         return victims.borrow(lender);
+    }
+
+    /** The bytes of what {@link #borrow} borrows. */
+    public int borrowedAtOnce() {
+        return victims.blockBytes();
     }
 
     /** Gives some of what was borrowed of a pool back, at once, and drops the pages in it; false when nothing was left. */

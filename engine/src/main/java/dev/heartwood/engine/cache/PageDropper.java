@@ -11,8 +11,8 @@ final class PageDropper {
      * A frame found in the map may be evicted by another thread before its lock is had, and then stays write-locked for as
      * long as it is free; so the lock is only tried, and the map asked again after each failure.
      *
-     * Who has the lock of a frame that is in the map? One who has just published it, or is about to evict it, for a few instructions between
-     * which no virtual thread can be parked; a reader that is just failing to have it, likewise; or one that keeps a page locked although
+     * Who has the lock of a frame that is in the map? One who has just published it, or is about to evict it, for a few instructions and a copy of
+     * the page, between which no virtual thread can be parked; a reader that is just failing to have it, likewise; or one that keeps a page locked although
      * nobody asks for it any more, against the word of who drops it, as after a StackOverflowError in the midst of a call. For the others a
      * yield is enough, since a thread that is stopped there goes on some time. For the last one nothing can be done but to let others have the
      * processor, also that of a virtual thread's carrier, and to say once what is waited for: the frame's memory must not go as long as

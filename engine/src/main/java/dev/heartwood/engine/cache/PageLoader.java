@@ -22,6 +22,7 @@ final class PageLoader {
     private final LoadWaits waits;
     private final TransientPages transients;
     private final VictimCache victims;
+    private final ColdQueue cold;
     private final MemoryPool pool;
 
     PageLoader(
@@ -32,6 +33,7 @@ final class PageLoader {
             LoadWaits waits,
             TransientPages transients,
             VictimCache victims,
+            ColdQueue cold,
             MemoryPool pool) {
         this.frames = frames;
         this.source = source;
@@ -40,6 +42,7 @@ final class PageLoader {
         this.waits = waits;
         this.transients = transients;
         this.victims = victims;
+        this.cold = cold;
         this.pool = pool;
     }
 
@@ -110,11 +113,10 @@ final class PageLoader {
         long address = frames.address(frame);
         boolean isBack;
         try {
-            isBack = victims.take(file.slot(), pageNumber, address);
+            isBack = take(file, pageNumber, type, generation, address, true);
             if (!isBack) {
                 readVerified(file, address, pageNumber, type, generation);
             }
-            assert PageSeal.isSealedAs(address, type, file.storeId(), pageNumber, generation);
         } catch (Throwable e) {
             abandon(file, frame, pageNumber);
             throw e;
@@ -131,13 +133,13 @@ final class PageLoader {
      * Loads the absent ones of a few neighbouring pages with one read, if there are at least two; those for which there is a frame without
      * waiting, and that are not damaged.
      */
-    void loadRun(CachedFile file, long firstPage, int count, PageType type, long generation) {
-        long first = firstPage;
-        long end = firstPage < 0 ? firstPage : Math.min(firstPage + count, file.device().size() >>> PageLayout.PAGE_SHIFT);
-        while (first < end && isHere(file, first)) {
+    void loadRun(CachedFile file, PageRun run) {
+        long first = run.firstPage();
+        long end = first < 0 ? first : Math.min(first + run.count(), file.device().size() >>> PageLayout.PAGE_SHIFT);
+        while (first < end && isHere(file, run, first)) {
             first++;
         }
-        while (first < end && isHere(file, end - 1)) {
+        while (first < end && isHere(file, run, end - 1)) {
             end--;
         }
         int bytes = (int) (end - first) << PageLayout.PAGE_SHIFT;
@@ -146,56 +148,66 @@ final class PageLoader {
             return;
         }
         try {
-            loadFrom(file, first, end, first, buffer, false, type, generation);
+            loadFrom(file, run.part(first, (int) (end - first)), 0, buffer, false);
         } finally {
             pool.free(buffer, bytes);
         }
     }
 
-    /** Whether a page is in the cache or on its way there, or was brought back now from where it was evicted to. */
-    boolean isHere(CachedFile file, long pageNumber) {
+    /**
+     * Whether a page of a run is in the cache or on its way there, or was brought back now from where it was evicted to. In a cold run it goes
+     * before others then, and stays there, too: a scan should not change what is kept.
+     */
+    boolean isHere(CachedFile file, PageRun run, long pageNumber) {
         DirectMap map = file.map();
-        return map.get(pageNumber) != 0 || victims.has(file.slot(), pageNumber) && bringBack(file, pageNumber);
+        return map.get(pageNumber) != 0
+                || victims.has(file.slot(), pageNumber) && bringBack(file, run, pageNumber);
     }
 
-    private boolean bringBack(CachedFile file, long pageNumber) {
+    private boolean bringBack(CachedFile file, PageRun run, long pageNumber) {
         int frame = claim(file, pageNumber);
         if (frame == 0) {
             return false;
         }
         boolean isBack = false;
         try {
-            isBack = victims.take(file.slot(), pageNumber, frames.address(frame));
+            isBack = take(file, pageNumber, run.type(), run.generation(), frames.address(frame), !run.isCold());
         } finally {
             if (!isBack) {
                 abandon(file, frame, pageNumber);
             }
         }
         if (isBack) {
-            frames.markAhead(frame);
-            publish(file, frame, pageNumber);
+            publishAhead(file, run, frame, pageNumber);
             counters.broughtBack.increment();
         }
         return isBack;
     }
 
+    /** Whether a page was had back from where it was evicted to, and is the one that is wanted; else it is read, and judged, as any other. */
+    private boolean take(CachedFile file, long pageNumber, PageType type, long generation, long target, boolean isMoved) {
+        boolean isTaken = isMoved
+                ? victims.take(file.slot(), pageNumber, target)
+                : victims.copy(file.slot(), pageNumber, target);
+        return isTaken && PageSeal.isSealedAs(target, type, file.storeId(), pageNumber, generation);
+    }
+
     /**
-     * Begins the loads of the pages from {@code page} on, reads all from {@code first} on, and ends those loads, whatever any of it throws.
+     * Begins the loads of the pages of a run from one with an index on, reads all of the run, and ends those loads, whatever any of it throws.
      *
      * @param isClaimed whether a load was begun of a page before this one
      * @return whether the pages were read
      */
-    private boolean loadFrom(
-            CachedFile file, long first, long end, long page, long buffer, boolean isClaimed, PageType type, long generation) {
-        if (page == end) {
-            return isClaimed && readRun(file, first, (int) (end - first), buffer);
+    private boolean loadFrom(CachedFile file, PageRun run, int index, long buffer, boolean isClaimed) {
+        if (index == run.count()) {
+            return isClaimed && readRun(file, run.firstPage(), run.count(), buffer);
         }
-        int frame = claim(file, page);
+        int frame = claim(file, run.firstPage() + index);
         boolean isRead = false;
         try {
-            isRead = loadFrom(file, first, end, page + 1, buffer, isClaimed || frame != 0, type, generation);
+            isRead = loadFrom(file, run, index + 1, buffer, isClaimed || frame != 0);
         } finally {
-            end(file, frame, page, isRead ? buffer + (page - first << PageLayout.PAGE_SHIFT) : 0, type, generation);
+            end(file, run, frame, index, isRead ? buffer + ((long) index << PageLayout.PAGE_SHIFT) : 0);
         }
         return isRead;
     }
@@ -217,17 +229,23 @@ final class PageLoader {
     }
 
     /** Ends the load of a page of a run, if it was begun; {@code read} is 0 when it failed. */
-    private void end(CachedFile file, int frame, long pageNumber, long read, PageType type, long generation) {
-        if (frame == 0) {
-            return;
-        }
-        if (!verifyOrAbandon(file, frame, read, pageNumber, type, generation)) {
+    private void end(CachedFile file, PageRun run, int frame, int index, long read) {
+        long pageNumber = run.firstPage() + index;
+        if (frame == 0 || !verifyOrAbandon(file, frame, read, pageNumber, run.type(), run.generation())) {
             return;
         }
         Memory.copy(read, frames.address(frame), PageLayout.PAGE_BYTES);
+        publishAhead(file, run, frame, pageNumber);
+        counters.loads.increment();
+    }
+
+    /** Makes a page of a run visible that nobody has used yet. */
+    void publishAhead(CachedFile file, PageRun run, int frame, long pageNumber) {
         frames.markAhead(frame);
         publish(file, frame, pageNumber);
-        counters.loads.increment();
+        if (run.isCold()) {
+            cold.add(frame);
+        }
     }
 
     /**

@@ -34,7 +34,6 @@ final class PrefetchLane implements AutoCloseable {
     private final FrameSource source;
     private final FrameSupply supply;
     private final PageLoader loader;
-    private final ColdQueue cold;
     private final MemoryPool pool;
     private final CacheCounters counters;
     private final AtomicInteger underWay;
@@ -54,7 +53,6 @@ final class PrefetchLane implements AutoCloseable {
         this.source = cache.source;
         this.supply = cache.supply;
         this.loader = cache.loader;
-        this.cold = cache.cold;
         this.pool = cache.pool;
         this.counters = cache.counters;
         this.underWay = cache.prefetchesUnderWay;
@@ -86,7 +84,7 @@ final class PrefetchLane implements AutoCloseable {
         int i = 0;
         while (i < run.count()) {
             long page = run.firstPage() + i;
-            if (loader.isHere(file, page)) {
+            if (loader.isHere(file, run, page)) {
                 i++;
                 continue;
             }
@@ -291,10 +289,6 @@ final class PrefetchLane implements AutoCloseable {
         if (run.count() > 1) {
             Memory.copy(from, frames.address(frame), PageLayout.PAGE_BYTES);
         }
-        frames.markAhead(frame);
-        loader.publish(file, frame, page);
-        if (run.isCold()) {
-            cold.add(frame);
-        }
+        loader.publishAhead(file, run, frame, page);
     }
 }

@@ -30,6 +30,7 @@ final class VictimCache implements AutoCloseable {
      * chances, hands plain                                             plain                   the set's lock
      * blocks         volatile                                          volatile                lock; 0 before the block's slots are emptied
      * lenders        plain                                             plain                   lock
+     * addresses      plain                                             plain                   lock; what a block has while it is given back
      *
      * Lock order: lock, a set's lock; lock, that of a pool.
      */
@@ -37,7 +38,10 @@ final class VictimCache implements AutoCloseable {
     private static final int WAYS = 8;
     private static final int CHANCES_LEAF = 0;
     private static final int CHANCES_INDEX = 3;
+    /** Who wants memory back has such a part of what it lent at a time, and not more blocks: their pages are forgotten one by one meanwhile. */
     private static final int STEPS_PER_LEND = 8;
+
+    private static final int BLOCKS_PER_STEP_MAX = 64;
     private static final int SPINS = 100;
     private static final int PAGE_BITS = 40;
     private static final int NONE = -1;
@@ -48,6 +52,7 @@ final class VictimCache implements AutoCloseable {
     private final int sets;
     private final AtomicLongArray blocks;
     private final MemoryPool[] lenders;
+    private final long[] addresses;
     private final long[] keys;
     private final byte[] chances;
     private final byte[] hands;
@@ -65,6 +70,7 @@ final class VictimCache implements AutoCloseable {
         sets = groups * blockPages;
         blocks = new AtomicLongArray(groups * WAYS);
         lenders = new MemoryPool[groups * WAYS];
+        addresses = new long[groups * WAYS];
         keys = new long[sets * WAYS];
         chances = new byte[sets * WAYS];
         hands = new byte[sets];
@@ -84,6 +90,7 @@ final class VictimCache implements AutoCloseable {
                 return false;
             }
             lenders[block] = lender;
+            addresses[block] = address;
             blocks.set(block, address);
             held++;
             return true;
@@ -94,41 +101,63 @@ final class VictimCache implements AutoCloseable {
 
     /** Gives some of what was borrowed of {@code lender} back, with the pages in it; false when nothing is. */
     boolean giveBackSome(MemoryPool lender) {
-        return giveBack(lender, Math.ceilDiv(blocks.length(), STEPS_PER_LEND));
-    }
-
-    /** Gives everything back that was borrowed of {@code lender}. */
-    void giveBackAll(MemoryPool lender) {
-        giveBack(lender, blocks.length());
-    }
-
-    private boolean giveBack(MemoryPool lender, int count) {
         lock.lock();
         try {
-            int left = count;
-            for (int block = blocks.length() - 1; block >= 0 && left > 0; block--) {
-                if (lenders[block] == lender) {
-                    giveBack(block);
-                    left--;
-                }
-            }
-            return left < count;
+            int count = Math.min(Math.ceilDiv(count(lender), STEPS_PER_LEND), BLOCKS_PER_STEP_MAX);
+            giveBack(lender, count);
+            return count > 0;
         } finally {
             lock.unlock();
         }
     }
 
+    /** Gives everything back that was borrowed of {@code lender}. */
+    void giveBackAll(MemoryPool lender) {
+        lock.lock();
+        try {
+            giveBack(lender, blocks.length());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void giveBack(MemoryPool lender, int count) {
+        int left = count;
+        for (int block = blocks.length() - 1; block >= 0 && left > 0; block--) {
+            if (lenders[block] == lender) {
+                giveBack(block);
+                left--;
+            }
+        }
+    }
+
+    /** Empties a block and gives it back. Where that throws, as on a full stack, it can be done again. */
     private void giveBack(int block) {
-        long address = blocks.getAndSet(block, 0);
+        blocks.set(block, 0);
         int first = block % groups * blockPages;
         for (int set = first; set < first + blockPages; set++) {
-            lockSet(set);
-            keys[set * WAYS + block / groups] = 0;
-            unlockSet(set);
+            empty(set, set * WAYS + block / groups);
         }
-        lenders[block].free(address, blockBytes);
+        lenders[block].free(addresses[block], blockBytes);
         lenders[block] = null;
         held--;
+    }
+
+    private void empty(int set, int slot) {
+        lockSet(set);
+        try {
+            keys[slot] = 0;
+        } finally {
+            unlockSet(set);
+        }
+    }
+
+    private int count(MemoryPool lender) {
+        int count = 0;
+        for (MemoryPool each : lenders) {
+            count += each == lender ? 1 : 0;
+        }
+        return count;
     }
 
     /** The bytes borrowed of a pool. */
@@ -136,16 +165,17 @@ final class VictimCache implements AutoCloseable {
         if (held == 0) {
             return 0;
         }
-        long bytes = 0;
         lock.lock();
         try {
-            for (MemoryPool each : lenders) {
-                bytes += each == lender ? blockBytes : 0;
-            }
+            return (long) count(lender) * blockBytes;
         } finally {
             lock.unlock();
         }
-        return bytes;
+    }
+
+    /** The bytes that are borrowed at a time. */
+    int blockBytes() {
+        return blockBytes;
     }
 
     /** All bytes borrowed. */
@@ -178,6 +208,15 @@ final class VictimCache implements AutoCloseable {
 
     /** Moves a page to {@code target}, if it is here. Only by who loads it, its entry in the map saying so. */
     boolean take(int fileSlot, long page, long target) {
+        return copy(fileSlot, page, target, true);
+    }
+
+    /** As {@link #take}, but it stays here, too. */
+    boolean copy(int fileSlot, long page, long target) {
+        return copy(fileSlot, page, target, false);
+    }
+
+    private boolean copy(int fileSlot, long page, long target, boolean isMoved) {
         if (!has(fileSlot, page)) {
             return false;
         }
@@ -189,7 +228,7 @@ final class VictimCache implements AutoCloseable {
             long place = slot == NONE ? 0 : place(set, slot);
             if (place != 0) {
                 Memory.copy(place, target, PageLayout.PAGE_BYTES);
-                keys[slot] = 0;
+                keys[slot] = isMoved ? 0 : key;
             }
             return place != 0;
         } finally {

@@ -65,7 +65,8 @@
  *
  * <p>Lock order: a prefetch lane, then a frame's write lock, then one of: the lock of a map, FrameSupply, ColdQueue,
  * DirtyQueue, TransientPages, a lot of LoadWaits, FileTable, a set of the VictimCache. No two of the last group are held together. Of the frames'
- * locks, only fresh ones and, by {@code tryLockWrite}, victims are held several at a time.
+ * locks, only fresh ones and, by {@code tryLockWrite}, victims are held several at a time. Who borrows or gives back has the lock of the
+ * VictimCache, and then that of a set or of the lender's pool; who finds no memory in that pool comes with whatever it holds.
  *
  * <h2>Paper</h2>
  *

@@ -162,9 +162,14 @@ public final class MemoryPool implements AutoCloseable {
 
     private long allocateOrReclaim(long bytes) {
         long block = allocateSpare(bytes);
-        // Once more when nothing was left, which somebody else may have given back just before.
-        for (boolean isMore = bytes <= capacity; block == 0 && isMore; ) {
-            isMore = borrower.getAsBoolean();
+        // Once more when nothing was left, which somebody else may have given back just before; or lent, which is then found by asking again.
+        boolean wasNothing = false;
+        while (block == 0 && bytes <= capacity) {
+            boolean isNothing = !borrower.getAsBoolean();
+            if (isNothing && wasNothing) {
+                return 0;
+            }
+            wasNothing = isNothing;
             block = allocateSpare(bytes);
         }
         return block;

@@ -52,7 +52,7 @@ public final class PageSeal {
         expect(page, PageLayout.GENERATION, generation, "generation", file, pageNumber, type);
     }
 
-    /** Whether the header, checksum aside, says what is expected: for assertions about pages already verified. */
+    /** Whether the header, checksum aside, says what is expected: for pages whose contents were verified before. */
     public static boolean isSealedAs(long page, PageType type, long storeId, long pageNumber, long generation) {
         return Memory.getUnsignedByte(page + PageLayout.TYPE) == type.code()
                 && Memory.getLong(page + PageLayout.STORE_ID) == storeId

@@ -117,6 +117,11 @@ public final class RecordCache implements AutoCloseable {
         return isEnabled() && rings.isFull();
     }
 
+    /** Whether less is borrowed than may be; for a moment. */
+    public boolean mayBorrow() {
+        return isEnabled() && rings.mayBorrow();
+    }
+
     /** Borrows a block; false when the lender has none, or as much is borrowed as may be. */
     public boolean borrow() {
         return isEnabled() && withRings(rings::borrow);

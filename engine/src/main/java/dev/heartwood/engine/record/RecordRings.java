@@ -87,6 +87,11 @@ final class RecordRings {
         return Math.max(0, bytesBorrowed.get() - bytesInUse);
     }
 
+    /** Whether fewer bytes are borrowed than may be; for a moment. */
+    boolean mayBorrow() {
+        return bytesInUse < borrowedMax * blockBytes;
+    }
+
     /** The bytes that {@link #borrow} takes. */
     long blockBytes() {
         return blockBytes;

@@ -59,7 +59,7 @@ final class IdleMemory {
         return memtables.isComing();
     }
 
-    /** A store begins to decide by itself; it is told when memory is lent, and when all of it is given back. */
+    /** A store begins to decide by itself; it is told when memory is lent, and when records have given theirs back. */
     synchronized void join(Consumer<PolicyChange> member) {
         members.add(member);
         if (members.size() == 1) {

@@ -51,6 +51,7 @@ final class MemtableLoan {
     private boolean isForRecords;
     private long recordsFoundBefore;
     private long pagesFoundBefore;
+    private long pageBytesBefore;
     private long recordsFound;
     private long pagesFound;
 
@@ -123,10 +124,16 @@ final class MemtableLoan {
             return;
         }
         if (isForRecords && records.isFull()) {
+            lendToRecords();
+        }
+        pages.look(bytesWritten > memtableBytes / PAGES_WRITTEN_SHARE);
+    }
+
+    /** What is too little for records, or more than they may have, is left to pages. */
+    private void lendToRecords() {
+        if (records.mayBorrow() && free() + pages.bytes() - leftBytes >= records.blockBytes()) {
             pages.giveBackAll();
             while (free() - leftBytes >= records.blockBytes() && records.borrow()) {}
-        } else {
-            pages.look(bytesWritten > memtableBytes / PAGES_WRITTEN_SHARE);
         }
     }
 
@@ -137,7 +144,9 @@ final class MemtableLoan {
         pagesFound = stats.broughtBack() - pagesFoundBefore;
         recordsFoundBefore += recordsFound;
         pagesFoundBefore += pagesFound;
-        return choice.isForRecords(recordsFound, records.bytes(), pagesFound, stats.bytesBorrowed());
+        long pageBytes = Math.max(pageBytesBefore, stats.bytesBorrowed());
+        pageBytesBefore = stats.bytesBorrowed();
+        return choice.isForRecords(recordsFound, records.bytes(), pagesFound, pageBytes);
     }
 
     private long free() {

@@ -20,7 +20,7 @@ final class PageLoan {
     // Guarded by who looks.
     private int looks;
 
-    /** Whether somebody had some back since the last look. */
+    /** Whether somebody asked for some since the last look. */
     private volatile boolean wasWanted;
 
     /** @param leftBytes what of the pool is not lent */
@@ -32,7 +32,7 @@ final class PageLoan {
     }
 
     /**
-     * Lends what is free, if there is use for it and nobody had some back since the last look, nor is about to.
+     * Lends what is free, if there is use for it and nobody asked for some since the last look, nor is about to.
      *
      * @param isNeeded whether somebody will need memory of the pool soon
      */
@@ -40,7 +40,7 @@ final class PageLoan {
         looks = isNeeded || wasWanted ? 0 : looks + 1;
         wasWanted = false;
         if (looks >= LOOKS && cache.isFull()) {
-            while (free() > leftBytes && cache.borrow(lender)) {}
+            while (!wasWanted && free() - leftBytes >= cache.borrowedAtOnce() && cache.borrow(lender)) {}
         }
     }
 
@@ -53,13 +53,11 @@ final class PageLoan {
         return free() + bytes() > lender.capacity() / 4 * 3;
     }
 
-    /** Gives some back, at once; false when nothing was lent. */
+    /** Gives some back, at once, and has nothing lent for a while; false when nothing was lent. */
     boolean giveBackSome() {
-        boolean isGiven = cache.giveBackSome(lender);
-        if (isGiven) {
-            wasWanted = true;
-        }
-        return isGiven;
+        // First, so that a look that is lending stops, and what it lent until then is found.
+        wasWanted = true;
+        return cache.giveBackSome(lender);
     }
 
     /** Gives all back that is lent, which nobody wants more than the page cache. */

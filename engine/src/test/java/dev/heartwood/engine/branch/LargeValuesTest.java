@@ -222,6 +222,38 @@ class LargeValuesTest {
         branch.release();
     }
 
+    /** Nobody reads these ahead, and they are long. */
+    @Test
+    void whatACursorReadsThatGoesBackGoesBeforeWhatIsLookedUp() {
+        List<Entry> entries = entries(400, 40_000);
+        Branch branch = fixture.write(entries, WriteMode.THROUGH);
+        List<Entry> hot = entries.subList(0, 20);
+        List<Entry> scanned = entries.subList(20, entries.size());
+        for (int round = 0; round < 3; round++) {
+            findAll(branch, hot);
+        }
+        for (int round = 0; round < 2; round++) {
+            try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+                cursor.seekLast();
+                for (Entry entry : scanned.reversed()) {
+                    assertArrayEquals(entry.value(), taken(cursor));
+                    cursor.previous();
+                }
+            }
+        }
+        long reads = fixture.device.reads();
+        findAll(branch, hot);
+        reads = fixture.device.reads() - reads;
+        assertTrue(reads <= hot.size() / 4, reads + " reads of what was in the cache");
+        branch.release();
+    }
+
+    private void findAll(Branch branch, List<Entry> entries) {
+        for (Entry entry : entries) {
+            BranchFixture.assertSame(entry, fixture.find(branch, entry.key(), Long.MAX_VALUE), "looked up");
+        }
+    }
+
     @Test
     void aCursorThatJumpsAboutOrGoesBackReadsTheSame() {
         List<Entry> entries = entries(COUNT, 1400);

@@ -41,7 +41,7 @@ class CachedFileTest extends FormattedFileTest {
     }
 
     private void bringPair(long page) {
-        file.bring(page, 2, PageType.BRANCH_LEAF, GENERATION);
+        file.bring(page, 2, PageType.BRANCH_LEAF, GENERATION, false);
     }
 
     @Test
@@ -99,7 +99,7 @@ class CachedFileTest extends FormattedFileTest {
         fixture.read(5, GENERATION);
         fixture.read(9, GENERATION);
         long bytes = device.bytesRead();
-        file.bring(2, 8, PageType.BRANCH_LEAF, GENERATION);
+        file.bring(2, 8, PageType.BRANCH_LEAF, GENERATION, false);
         assertEquals(4, device.reads.get());
         assertEquals(6 * PageLayout.PAGE_BYTES, device.bytesRead() - bytes);
         for (int page = 2; page < 10; page++) {
@@ -113,7 +113,7 @@ class CachedFileTest extends FormattedFileTest {
     void ofADamagedRunTheGoodPagesAreKept() {
         fixture.read(1, GENERATION);
         device.flip(4, 20_000);
-        file.bring(2, 5, PageType.BRANCH_LEAF, GENERATION);
+        file.bring(2, 5, PageType.BRANCH_LEAF, GENERATION, false);
         for (int page = 2; page < 7; page++) {
             assertEquals(page != 4, fixture.isCached(page), "page " + page);
         }
@@ -126,7 +126,7 @@ class CachedFileTest extends FormattedFileTest {
     void aRunThatCannotBeReadStaysAbsent() {
         fixture.read(1, GENERATION);
         device.failingRead.set(1);
-        file.bring(2, 5, PageType.BRANCH_LEAF, GENERATION);
+        file.bring(2, 5, PageType.BRANCH_LEAF, GENERATION, false);
         for (int page = 2; page < 7; page++) {
             assertFalse(fixture.isCached(page));
             fixture.read(page, GENERATION);

@@ -95,7 +95,7 @@ class EvictedPagesTest extends FormattedFileTest {
             first++;
         }
         int page = first;
-        assertEquals(0, readsOf(() -> file.bring(page, 2, CacheFixture.TYPE, GENERATION)));
+        assertEquals(0, readsOf(() -> file.bring(page, 2, CacheFixture.TYPE, GENERATION, false)));
         assertTrue(fixture.isCached(page) && fixture.isCached(page + 1));
         assertEquals(0, readsOf(() -> fixture.read(page, GENERATION)));
     }
@@ -104,6 +104,9 @@ class EvictedPagesTest extends FormattedFileTest {
     @Test
     void pagesThatWereReadAheadAreNotKept() {
         lend();
+        for (int page = PAGES - FEW; page < PAGES; page++) {
+            fixture.read(page, GENERATION);
+        }
         for (int page = 0; page < PAGES / 2; page += PageLayout.EXTENT_PAGES) {
             file.prefetch(page, PageLayout.EXTENT_PAGES, CacheFixture.TYPE, GENERATION);
             for (int i = 0; i < PageLayout.EXTENT_PAGES; i++) {
@@ -112,6 +115,56 @@ class EvictedPagesTest extends FormattedFileTest {
         }
         assertTrue(fixture.cache.stats().evictions() > PAGES / 4);
         assertEquals(0, kept(PAGES / 2));
+    }
+
+    /** A scan of what is looked up more often than what it displaces leaves both where they are. */
+    @Test
+    void whatAScanBringsBackGoesBeforeOthersAndStaysWhereItWas() {
+        lend();
+        readAll(FEW, GENERATION);
+        readAll(FEW, GENERATION);
+        int kept = kept(FEW);
+        boolean[] isHot = new boolean[FEW];
+        int hot = 0;
+        for (int page = 0; page < FEW; page++) {
+            isHot[page] = fixture.isCached(page) && !fixture.cache.victims.has(file.slot(), page);
+            hot += isHot[page] ? 1 : 0;
+        }
+        long before = fixture.cache.stats().broughtBack();
+        for (int round = 0; round < 3; round++) {
+            for (int page = 0; page < FEW; page++) {
+                if (!isHot[page]) {
+                    file.prefetch(page, 1, CacheFixture.TYPE, GENERATION);
+                    fixture.read(page, GENERATION);
+                }
+            }
+        }
+        assertTrue(fixture.cache.stats().broughtBack() > before + kept, "brought back");
+        assertTrue(kept(FEW) >= kept, kept + " before, and now " + kept(FEW));
+        int left = 0;
+        for (int page = 0; page < FEW; page++) {
+            left += isHot[page] && fixture.isCached(page) ? 1 : 0;
+        }
+        assertTrue(left > hot * 3 / 4, left + " left of " + hot);
+    }
+
+    /** What nobody wants any more, and was not dropped, is not taken for what has its number now. */
+    @Test
+    void aPageOfAnotherTimeIsReadAnew() {
+        lend();
+        readAll(FEW, GENERATION);
+        int kept = kept(FEW);
+        assertTrue(kept > 0);
+        fixture.format(0, FEW, GENERATION + 1);
+        long before = fixture.cache.stats().broughtBack();
+        for (int page = 0; page < FEW; page++) {
+            if (fixture.cache.victims.has(file.slot(), page)) {
+                file.bring(page, 1, CacheFixture.TYPE, GENERATION + 1, false);
+                file.prefetch(page, 1, CacheFixture.TYPE, GENERATION + 1);
+                fixture.read(page, GENERATION + 1);
+            }
+        }
+        assertEquals(before, fixture.cache.stats().broughtBack());
     }
 
     /** How many of the first pages wait to be brought back. */

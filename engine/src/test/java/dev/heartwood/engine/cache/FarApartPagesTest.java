@@ -70,7 +70,7 @@ class FarApartPagesTest {
 
     @Test
     void aPairIsBroughtWhereNoPageOfItsPartOfTheMapIsYet() {
-        file.bring(5 * APART, 2, CacheFixture.TYPE, GENERATION);
+        file.bring(5 * APART, 2, CacheFixture.TYPE, GENERATION, false);
         long bytesRead = device.bytesRead();
         read(5 * APART);
         read(5 * APART + 1);
@@ -166,7 +166,7 @@ class FarApartPagesTest {
             case 0, 1, 2 -> read(place + random.nextInt(TOGETHER));
             case 3, 4 -> lockAndRead(place + random.nextInt(TOGETHER));
             case 5 -> file.prefetch(place, TOGETHER, CacheFixture.TYPE, GENERATION);
-            case 6 -> file.bring(place, TOGETHER, CacheFixture.TYPE, GENERATION);
+            case 6 -> file.bring(place, TOGETHER, CacheFixture.TYPE, GENERATION, false);
             default -> insertAndDiscard(place + TOGETHER + thread);
         }
     }

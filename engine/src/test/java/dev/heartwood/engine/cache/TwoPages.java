@@ -19,6 +19,8 @@ final class TwoPages {
     private static final long FAR_APART = 1024;
     private static final long[] PAGES = {0, 1, FAR_APART};
     private static final MemoryDevice DEVICE = new MemoryDevice((int) FAR_APART + 1);
+    private static final MemoryPool LENDER = MemoryPool.open(PageLayout.PAGE_BYTES);
+    private static final long LENT = LENDER.allocate(PageLayout.PAGE_BYTES);
     private static TwoPages previous;
 
     static {
@@ -37,21 +39,33 @@ final class TwoPages {
 
     /** Of two pages side by side. */
     TwoPages() {
-        this(1);
+        this(1, 0);
     }
 
     /** Of two that are not in one part of the map. */
     static TwoPages farApart() {
-        return new TwoPages(FAR_APART);
+        return new TwoPages(FAR_APART, 0);
     }
 
-    private TwoPages(long apart) {
+    /** Of two pages side by side, of which one copy is kept when they are evicted. */
+    static TwoPages kept() {
+        return new TwoPages(1, 1);
+    }
+
+    private TwoPages(long apart, int copies) {
         this.apart = apart;
         if (previous != null) {
             previous.cache.close();
         }
         previous = this;
-        cache = new PageCache(POOL, 20L << PageLayout.PAGE_SHIFT, epochs);
+        cache = new PageCache(POOL, 20L << PageLayout.PAGE_SHIFT, new VictimCache(copies << PageLayout.PAGE_SHIFT, 1), epochs);
+        // Nobody says what of the pool the cache of an execution still has that was the last but one.
+        if (copies > 0) {
+            if (LENDER.allocated() > 0) {
+                LENDER.free(LENT, PageLayout.PAGE_BYTES);
+            }
+            cache.borrow(LENDER);
+        }
         file = cache.attach(DEVICE, CacheFixture.STORE);
         clock = new Clock(cache.frames, cache.supply, cache.files, cache.cold, cache.victims, cache.counters);
     }
@@ -83,6 +97,15 @@ final class TwoPages {
 
     void evict() {
         clock.evictAny();
+    }
+
+    void discard(int page) {
+        file.discard(page * apart, 1);
+    }
+
+    /** Whether there is a copy of a page that was evicted. */
+    boolean isKept(int page) {
+        return cache.victims.has(file.slot(), page * apart);
     }
 
     private static long number(long address) {

@@ -2,6 +2,7 @@ package dev.heartwood.engine.cache;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.os.Memory;
@@ -95,6 +96,19 @@ class VictimCacheTest {
     }
 
     @Test
+    void aCopyOfItMayBeHadAsOften() {
+        borrow(lender, BLOCKS);
+        put(0);
+        for (int i = 0; i < 2; i++) {
+            Memory.fill(page, PageLayout.PAGE_BYTES, 0);
+            assertTrue(cache.copy(FILE, 0, page));
+            assertEquals(word(FILE, 0), Memory.getLong(page + PageLayout.BODY));
+        }
+        assertTrue(take(FILE, 0));
+        assertFalse(cache.copy(FILE, 0, page));
+    }
+
+    @Test
     void whatIsDroppedIsNotThere() {
         borrow(lender, BLOCKS);
         put(1);
@@ -161,6 +175,37 @@ class VictimCacheTest {
         assertTrue(kept > 2L * BLOCK_PAGES && kept <= 3L * BLOCK_PAGES, "kept " + kept);
         for (long number = 0; number < MANY; number++) {
             assertEquals(cache.has(FILE, number), take(FILE, number));
+        }
+    }
+
+    @Test
+    void whoWantsAFewHasAnEighthOfWhatItLent() {
+        borrow(lender, 1);
+        borrow(other, BLOCKS - 1);
+        assertTrue(cache.giveBackSome(other));
+        assertEquals((BLOCKS - 1 - 2L) * BLOCK, other.allocated());
+        assertTrue(cache.giveBackSome(lender));
+        assertEquals(0, lender.allocated());
+        assertFalse(cache.giveBackSome(lender));
+    }
+
+    /** As where the stack was full in its midst: here the pool refuses the block. */
+    @Test
+    void givingBackThatFailedMayBeDoneAgain() {
+        try (MemoryPool single = MemoryPool.open(BLOCK)) {
+            long block = single.allocate(BLOCK);
+            single.free(block, BLOCK);
+            borrow(single, 1);
+            put(0);
+            single.free(block, BLOCK);
+            assertThrows(IllegalStateException.class, () -> cache.giveBackSome(single));
+            assertFalse(take(FILE, 0));
+            put(0);
+            assertFalse(take(FILE, 0));
+            assertEquals(block, single.allocate(BLOCK));
+            assertTrue(cache.giveBackSome(single));
+            assertEquals(0, single.allocated());
+            assertFalse(cache.giveBackSome(single));
         }
     }
 
