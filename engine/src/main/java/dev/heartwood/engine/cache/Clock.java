@@ -5,9 +5,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Chooses pages to evict, unpublishes them and retires their frames. Thread-safe. */
 final class Clock {
     /*
-     * CLOCK, as in the paper's section 5.2: the frames are a circle cut into hands of 64. A thread that needs frames acquires
+     * CLOCK, as in the paper's section 5.2: the frames are a circle cut into hands. A thread that needs frames acquires
      * the next hand by one atomic addition and goes over its frames: an accessed page loses one of its marks, one without is evicted.
-     * Two threads never look at the same hand, so they touch different cache lines of the metadata.
+     * Two threads never look at the same hand. They are smaller than the paper's, since a reader evicts a whole one, and copies what is in it.
      *
      * Beyond the paper: pages that came in cold are taken first, oldest first, while there are more of them than a share of
      * the cache, so that a scan or a merge recycles its own frames and leaves the hot set alone. A cold page that was accessed
@@ -16,7 +16,10 @@ final class Clock {
      * A chunk of a map goes with the last page of it that is evicted; a hand takes those whose pages went otherwise. It is free at
      * once, as nobody who reads one relies on it.
      */
-    static final int HAND_FRAMES = 64;
+    static final int HAND_FRAMES = 16;
+    /** Of the pages that came in cold, which are copied nowhere. */
+    private static final int COLD_FRAMES = 64;
+
     private static final int COLD_SHARE_SHIFT = 3;
 
     private final FrameTable frames;
@@ -84,7 +87,7 @@ final class Clock {
 
     private void evictCold(Victims victims) {
         int frame;
-        for (int i = 0; i < HAND_FRAMES && (frame = cold.poll()) != 0; i++) {
+        for (int i = 0; i < COLD_FRAMES && (frame = cold.poll()) != 0; i++) {
             if (frames.isAhead(frame)) {
                 cold.add(frame); // not used yet; if it never is, a hand takes it
             } else if (!frames.isAccessed(frame)) {

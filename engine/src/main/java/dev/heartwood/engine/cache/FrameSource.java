@@ -14,7 +14,7 @@ final class FrameSource {
     private static final int AHEAD_FRAMES_MAX = 256;
     private static final int ROUNDS_MAX = 24;
     private static final int SPIN_ROUNDS = 20;
-    private static final int READY_HANDS_MAX = 8;
+    private static final int READY_HANDS_MAX = 32;
 
     private final FrameSupply supply;
     private final Clock clock;

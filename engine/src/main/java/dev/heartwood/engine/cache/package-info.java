@@ -75,7 +75,7 @@
  * <ul>
  *   <li>Short reads take no lock: eviction is by epochs. Locks serve readers that stay longer, and eviction.
  *   <li>Reader counters are ints that are summed, not bytes of one thread each: any number of threads, virtual ones too.
- *   <li>Hands of the clock are acquired by the thread that needs frames, one at a time; free frames are in one list.
+ *   <li>Hands of the clock have 16 frames instead of 64, and are acquired by the thread that needs frames, one at a time; free frames are in one list.
  *   <li>Pages that come in by scans and merges are evicted first, so they do not flush the hot ones.
  *   <li>Write-back is by extent in the order in which extents became dirty, not by the clock's position, since pages of one
  *       extent are scattered over the frames; and late, since what is freed first is never written. What its writer expects to
