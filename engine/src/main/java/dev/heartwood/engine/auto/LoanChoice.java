@@ -25,7 +25,7 @@ public final class LoanChoice {
         double forPages = (double) pagesFound * recordBytes;
         boolean isWanted = isForRecords
                 ? pagesFound >= FOUND_MIN && forPages > TIMES * forRecords
-                : recordsFound >= FOUND_MIN && (forRecords > TIMES * forPages || pageBytes == 0);
+                : recordsFound >= FOUND_MIN && forRecords > TIMES * forPages;
         if (damping.allows(isWanted)) {
             isForRecords = !isForRecords;
             damping.changed();

@@ -73,7 +73,14 @@ public final class CachedFile implements AutoCloseable {
      * @param isCold whether they go before others when there is no room: for scans
      */
     public void bring(long firstPage, int count, PageType type, long generation, boolean isCold) {
-        cache.loader.loadRun(this, new PageRun(firstPage, count, type, generation, isCold));
+        // Whoever reads what is in the cache allocates nothing.
+        int there = 0;
+        while (there < count && firstPage >= 0 && map.get(firstPage + there) != 0) {
+            there++;
+        }
+        if (there < count) {
+            cache.loader.loadRun(this, new PageRun(firstPage + there, count - there, type, generation, isCold));
+        }
     }
 
     /**

@@ -18,7 +18,8 @@ final class Clock {
      */
     static final int HAND_FRAMES = 16;
     /** Of the pages that came in cold, which are copied nowhere. */
-    private static final int COLD_FRAMES = 64;
+    static final int COLD_FRAMES = 64;
+    private static final int HANDS_PER_STEP = 4;
 
     private static final int COLD_SHARE_SHIFT = 3;
 
@@ -49,14 +50,14 @@ final class Clock {
         this.hands = (frames.last() + HAND_FRAMES) / HAND_FRAMES;
     }
 
-    /** Evicts from one hand's worth of frames; returns how many pages, and chunks of maps. */
+    /** Evicts what came in cold, or else from a hand, or a few of which the first ones are all in use; returns how many pages, and chunks of maps. */
     int evictSome() {
         Victims victims = new Victims();
         try {
             if (cold.size() > frames.size() >>> COLD_SHARE_SHIFT) {
                 evictCold(victims);
             }
-            if (victims.count == 0) {
+            for (int i = 0; i < HANDS_PER_STEP && victims.count == 0; i++) {
                 evictHand(victims);
             }
         } finally {

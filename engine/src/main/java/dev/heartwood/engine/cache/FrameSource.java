@@ -14,7 +14,7 @@ final class FrameSource {
     private static final int AHEAD_FRAMES_MAX = 256;
     private static final int ROUNDS_MAX = 24;
     private static final int SPIN_ROUNDS = 20;
-    private static final int READY_HANDS_MAX = 32;
+    private static final int READY_STEPS_MAX = 8;
 
     private final FrameSupply supply;
     private final Clock clock;
@@ -51,7 +51,7 @@ final class FrameSource {
             clock.evictSome();
         }
         int frame = supply.poll();
-        for (int hand = 0; frame == 0 && hand < READY_HANDS_MAX; hand++) {
+        for (int step = 0; frame == 0 && step < READY_STEPS_MAX; step++) {
             clock.evictSome();
             frame = supply.poll();
         }

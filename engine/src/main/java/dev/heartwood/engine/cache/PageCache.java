@@ -21,7 +21,7 @@ public final class PageCache implements AutoCloseable {
     private static final int STRIPES_MAX = 16;
     private static final int EXTENTS_PER_CALL = 8;
     private static final int FULL_SHIFT = 4;
-    private static final int FULL_HANDS = 2;
+    private static final int FULL_STEPS = 2;
 
     final MemoryPool pool;
     final Epochs epochs;
@@ -108,7 +108,7 @@ public final class PageCache implements AutoCloseable {
     /** Whether pages have to go for new ones to come. */
     public boolean isFull() {
         // Those that a few threads have just evicted are available, too.
-        return supply.available() <= (frames.size() >>> FULL_SHIFT) + FULL_HANDS * Clock.HAND_FRAMES;
+        return supply.available() <= (frames.size() >>> FULL_SHIFT) + FULL_STEPS * Clock.COLD_FRAMES;
     }
 
     /** Borrows a block that a pool has to spare, for pages that are evicted; false when it has none, or there is no use for more. */

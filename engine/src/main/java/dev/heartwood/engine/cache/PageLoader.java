@@ -189,7 +189,11 @@ final class PageLoader {
         boolean isTaken = isMoved
                 ? victims.take(file.slot(), pageNumber, target)
                 : victims.copy(file.slot(), pageNumber, target);
-        return isTaken && PageSeal.isSealedAs(target, type, file.storeId(), pageNumber, generation);
+        boolean isWanted = isTaken && PageSeal.isSealedAs(target, type, file.storeId(), pageNumber, generation);
+        if (isTaken && !isWanted) {
+            victims.drop(file.slot(), pageNumber);
+        }
+        return isWanted;
     }
 
     /**

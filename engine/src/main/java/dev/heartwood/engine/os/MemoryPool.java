@@ -164,7 +164,7 @@ public final class MemoryPool implements AutoCloseable {
         long block = allocateSpare(bytes);
         // Once more when nothing was left, which somebody else may have given back just before; or lent, which is then found by asking again.
         boolean wasNothing = false;
-        while (block == 0 && bytes <= capacity) {
+        while (block == 0 && blockBytes(bytes) <= capacity) {
             boolean isNothing = !borrower.getAsBoolean();
             if (isNothing && wasNothing) {
                 return 0;

@@ -52,6 +52,8 @@ final class MemtableLoan {
     private long recordsFoundBefore;
     private long pagesFoundBefore;
     private long pageBytesBefore;
+    /** What there was for records when they found no block in it; else 0. */
+    private long roomRefused;
     private long recordsFound;
     private long pagesFound;
 
@@ -131,9 +133,13 @@ final class MemtableLoan {
 
     /** What is too little for records, or more than they may have, is left to pages. */
     private void lendToRecords() {
-        if (records.mayBorrow() && free() + pages.bytes() - leftBytes >= records.blockBytes()) {
+        long room = free() + pages.bytes() - leftBytes;
+        if (records.mayBorrow() && room >= records.blockBytes() && room > roomRefused) {
             pages.giveBackAll();
+            long before = records.bytesBorrowed();
             while (free() - leftBytes >= records.blockBytes() && records.borrow()) {}
+            // It may lie in pieces.
+            roomRefused = records.bytesBorrowed() == before ? room : 0;
         }
     }
 

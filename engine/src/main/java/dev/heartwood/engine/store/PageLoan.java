@@ -2,6 +2,7 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.os.MemoryPool;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Lends what is free of a pool to the page cache, for pages that it evicts; whoever finds no memory in the pool has some back at once.
@@ -21,7 +22,7 @@ final class PageLoan {
     private int looks;
 
     /** Whether somebody asked for some since the last look. */
-    private volatile boolean wasWanted;
+    private final AtomicBoolean wasWanted = new AtomicBoolean();
 
     /** @param leftBytes what of the pool is not lent */
     PageLoan(PageCache cache, MemoryPool lender, long leftBytes) {
@@ -37,10 +38,9 @@ final class PageLoan {
      * @param isNeeded whether somebody will need memory of the pool soon
      */
     void look(boolean isNeeded) {
-        looks = isNeeded || wasWanted ? 0 : looks + 1;
-        wasWanted = false;
+        looks = wasWanted.getAndSet(false) || isNeeded ? 0 : looks + 1;
         if (looks >= LOOKS && cache.isFull()) {
-            while (!wasWanted && free() - leftBytes >= cache.borrowedAtOnce() && cache.borrow(lender)) {}
+            while (!wasWanted.get() && free() - leftBytes >= cache.borrowedAtOnce() && cache.borrow(lender)) {}
         }
     }
 
@@ -56,7 +56,7 @@ final class PageLoan {
     /** Gives some back, at once, and has nothing lent for a while; false when nothing was lent. */
     boolean giveBackSome() {
         // First, so that a look that is lending stops, and what it lent until then is found.
-        wasWanted = true;
+        wasWanted.set(true);
         return cache.giveBackSome(lender);
     }
 

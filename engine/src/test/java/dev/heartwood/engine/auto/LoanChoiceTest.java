@@ -49,19 +49,6 @@ class LoanChoiceTest {
         }
     }
 
-    /** Else they had it for ever, as nothing is found in none. */
-    @Test
-    void recordsHaveItBackWhenPagesHaveNone() {
-        forRecords(60, 0, 100_000);
-        assertEquals(0, forRecords(60, 50_000, 50_000));
-        int of = 0;
-        for (int i = 0; i < 60; i++) {
-            of += choice.isForRecords(50_000, RECORD_BYTES, 0, 0) ? 1 : 0;
-        }
-        assertTrue(of > 0);
-        assertTrue(choice.isForRecords(50_000, RECORD_BYTES, 0, 0));
-    }
-
     /** Whoever reads in another way every few seconds has it moved now and then only. */
     @Test
     void itDoesNotOscillate() {
