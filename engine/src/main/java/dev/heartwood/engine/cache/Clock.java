@@ -19,6 +19,7 @@ final class Clock {
     static final int HAND_FRAMES = 16;
     /** Of the pages that came in cold, which are copied nowhere. */
     static final int COLD_FRAMES = 64;
+    /** Where no page of a hand goes, since all are in use. */
     private static final int HANDS_PER_STEP = 4;
 
     private static final int COLD_SHARE_SHIFT = 3;

@@ -186,9 +186,7 @@ final class PageLoader {
 
     /** Whether a page was had back from where it was evicted to, and is the one that is wanted; else it is read, and judged, as any other. */
     private boolean take(CachedFile file, long pageNumber, PageType type, long generation, long target, boolean isMoved) {
-        boolean isTaken = isMoved
-                ? victims.take(file.slot(), pageNumber, target)
-                : victims.copy(file.slot(), pageNumber, target);
+        boolean isTaken = victims.take(file.slot(), pageNumber, target, isMoved);
         boolean isWanted = isTaken && PageSeal.isSealedAs(target, type, file.storeId(), pageNumber, generation);
         if (isTaken && !isWanted) {
             victims.drop(file.slot(), pageNumber);

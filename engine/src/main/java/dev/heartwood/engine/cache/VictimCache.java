@@ -206,17 +206,8 @@ final class VictimCache implements AutoCloseable {
         }
     }
 
-    /** Moves a page to {@code target}, if it is here. Only by who loads it, its entry in the map saying so. */
-    boolean take(int fileSlot, long page, long target) {
-        return copy(fileSlot, page, target, true);
-    }
-
-    /** As {@link #take}, but it stays here, too. */
-    boolean copy(int fileSlot, long page, long target) {
-        return copy(fileSlot, page, target, false);
-    }
-
-    private boolean copy(int fileSlot, long page, long target, boolean isMoved) {
+    /** Copies or moves a page to {@code target}, if it is here. Only by who loads it, its entry in the map saying so. */
+    boolean take(int fileSlot, long page, long target, boolean isMoved) {
         if (!has(fileSlot, page)) {
             return false;
         }

@@ -45,7 +45,7 @@ public class VictimCacheLincheckTest {
     @Operation
     public void read(@Param(name = "page") int page) {
         if (entries.compareAndSet(page, ABSENT, OWNED)) {
-            if (!cache.take(0, page, FRAMES[page])) {
+            if (!cache.take(0, page, FRAMES[page], true)) {
                 fill(FRAMES[page], word(page)); // from the device
             }
         } else if (!entries.compareAndSet(page, HERE, OWNED)) {

@@ -50,7 +50,7 @@ class VictimCacheTest {
 
     private boolean take(int file, long number) {
         Memory.fill(page, PageLayout.PAGE_BYTES, 0);
-        boolean isThere = cache.take(file, number, page);
+        boolean isThere = cache.take(file, number, page, true);
         for (int i = PageLayout.BODY; i < PageLayout.PAGE_BYTES; i += 8) {
             assertEquals(isThere ? word(file, number) : 0, Memory.getLong(page + i));
         }
@@ -101,11 +101,11 @@ class VictimCacheTest {
         put(0);
         for (int i = 0; i < 2; i++) {
             Memory.fill(page, PageLayout.PAGE_BYTES, 0);
-            assertTrue(cache.copy(FILE, 0, page));
+            assertTrue(cache.take(FILE, 0, page, false));
             assertEquals(word(FILE, 0), Memory.getLong(page + PageLayout.BODY));
         }
         assertTrue(take(FILE, 0));
-        assertFalse(cache.copy(FILE, 0, page));
+        assertFalse(cache.take(FILE, 0, page, false));
     }
 
     @Test

@@ -24,6 +24,7 @@ class MemtableLoanTest {
     private static final int RECORDS_MAX = 2 << 20;
     private static final int LOOKS = 20;
     private static final int VALUE_BYTES = 1000;
+    private static final int RECORDS_FILLING = 2 * (RECORDS_MAX + LENDER_BYTES) / VALUE_BYTES;
 
     private final Epochs epochs = new Epochs();
     private final MemoryPool recordPool = MemoryPool.open(2 << 20);
@@ -51,7 +52,7 @@ class MemtableLoanTest {
     private void fillRecords() {
         StoreRecords store = records.store(true);
         long value = frames.allocate(VALUE_BYTES);
-        for (long key = 0; !records.isFull(); key++) {
+        for (long key = 0; key < RECORDS_FILLING && !records.isFull(); key++) {
             Memory.putLong(value, key);
             FoundEntry found = new FoundEntry();
             found.set(Entries.PUT, 1, value, VALUE_BYTES);
@@ -60,6 +61,7 @@ class MemtableLoanTest {
             }
         }
         frames.free(value, VALUE_BYTES);
+        assertTrue(records.isFull());
     }
 
     private void look() {
