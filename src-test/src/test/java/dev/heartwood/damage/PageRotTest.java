@@ -88,6 +88,7 @@ class PageRotTest {
             SimulatedMachine machine = flipped(page, random);
             reached += Specimen.problems(machine).isEmpty() ? 0 : 1;
             try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+                specimen.readAbsent(store);
                 assertTrue(specimen.read(store).isWhole(), "page " + page);
                 assertFalse(store.contains(new byte[] {0}));
                 counted += store.stats().damagedPages();

@@ -2,6 +2,7 @@ package dev.heartwood.damage;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.Cursor;
@@ -122,6 +123,14 @@ final class Specimen {
     record Reading(int right, int refused, boolean scanRefused) {
         boolean isWhole() {
             return refused == 0 && !scanRefused;
+        }
+    }
+
+    /** Looks for keys beside all there are, that are not: who finds what is looked for passes filters over that are not in memory. */
+    void readAbsent(KeyValueStore store) {
+        for (byte[] key : contents.keySet()) {
+            byte[] absent = Arrays.copyOf(key, key.length + 1);
+            assertNull(store.get(absent));
         }
     }
 
