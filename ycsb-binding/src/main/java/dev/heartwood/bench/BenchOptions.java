@@ -13,13 +13,12 @@ import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.StringJoiner;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -38,11 +37,12 @@ final class BenchOptions {
     static final long RECORDS_MAX = (1L << 31) - 1;
     private static final long MEMORY_BYTES_DEFAULT_MIN = 16 << 20;
     private static final int THREADS_MAX = 1000;
+    private static final int STORES_MAX = 1000;
 
     /** Options of the store that {@code --policies} and {@code --distances} give. */
-    private static final String POLICY = "policy";
+    static final String POLICY = "policy";
 
-    private static final String CHECKPOINT_DISTANCE = "checkpointDistance";
+    static final String CHECKPOINT_DISTANCE = "checkpointDistance";
     private static final List<Phase> PHASES_DEFAULT =
             List.of(Phase.LOAD, Phase.A, Phase.B, Phase.C, Phase.D, Phase.E, Phase.F);
 
@@ -165,6 +165,14 @@ final class BenchOptions {
     List<Integer> shares = List.of();
 
     @Option(
+            names = "--stores",
+            split = ",",
+            paramLabel = "N",
+            description = "Spreads the records over N stores by their keys, Heartwood's or RocksDB's, which share the memory; without scans. "
+                    + "Several numbers compare Heartwood with each. Default: 1")
+    List<Integer> stores = List.of(1);
+
+    @Option(
             names = "--dir",
             paramLabel = "DIR",
             description = "Where the stores go, and stay: a later run without load, with the same --records, uses them again. "
@@ -253,6 +261,7 @@ final class BenchOptions {
         within("--records", records.value(), 1, RECORDS_MAX);
         sizes.forEach(size -> within("--sizes", size.value(), 1, RECORDS_MAX));
         shares.forEach(share -> within("--shares", share, 1, 1000));
+        stores.forEach(count -> within("--stores", count, 1, STORES_MAX));
         within("--key-bytes", keyBytes, KeySpace.KEY_BYTES_MIN, 4096);
         within("--value-bytes", valueBytes, 1, 1 << 20);
         within("--seconds", seconds, 1, 86_400);
@@ -270,15 +279,21 @@ final class BenchOptions {
         if (isCycle()) {
             checkCycle();
         }
-        if (order == KeyOrder.HASHED && steps().stream().anyMatch(step -> step.phase().mix().scans() > 0)) {
-            throw new IllegalArgumentException("--order hashed has no scans: name --phases without scan, scanlong and E");
+        if (order == KeyOrder.HASHED) {
+            requireNoScans("--order hashed has");
+        }
+        if (Collections.max(stores) > 1) {
+            requireNoScans("several --stores have");
+            engines.stream().filter(kind -> !kind.hasManyStores()).forEach(kind -> {
+                throw new IllegalArgumentException("several --stores share no memory with --engines " + kind);
+            });
         }
         if (engines.contains(EngineKind.LMDB) && keyBytes > 511) {
             throw new IllegalArgumentException("--key-bytes " + keyBytes + " is above LMDB's limit of 511");
         }
         if (comparesSettings() && !engines.equals(List.of(EngineKind.HEARTWOOD))) {
             throw new IllegalArgumentException(
-                    "--policies, --distances, --sizes and --shares are Heartwood's, not for --engines " + engines);
+                    "--policies, --distances, --sizes, --shares and several numbers of --stores are Heartwood's, not for --engines " + engines);
         }
         if (memory != null && !shares.isEmpty()) {
             throw new IllegalArgumentException("--memory and --shares both say how much memory there is");
@@ -289,10 +304,17 @@ final class BenchOptions {
         requireDifferent("--distances", distances);
         requireDifferent("--sizes", sizes);
         requireDifferent("--shares", shares);
+        requireDifferent("--stores", stores);
         for (Contestant contestant : contestants()) {
             StoreOptions.Builder builder = StoreOptions.builder()
                     .memory(new ByteSize(contestant.settings().memoryBytes()));
             contestant.settings().options().forEach(builder::set);
+        }
+    }
+
+    private void requireNoScans(String who) {
+        if (steps().stream().anyMatch(step -> step.phase().scans())) {
+            throw new IllegalArgumentException(who + " no scans: name --phases without scan, scanlong, E and queue");
         }
     }
 
@@ -323,54 +345,12 @@ final class BenchOptions {
 
     /** Whether settings of Heartwood are compared, instead of engines. */
     boolean comparesSettings() {
-        return !policies.isEmpty() || !distances.isEmpty() || !sizes.isEmpty() || !shares.isEmpty();
+        return !policies.isEmpty() || !distances.isEmpty() || !sizes.isEmpty() || !shares.isEmpty() || stores.size() > 1;
     }
 
     /** All that are compared, in the order given. */
     List<Contestant> contestants() {
-        if (!comparesSettings()) {
-            return engines.stream()
-                    .map(kind -> new Contestant(kind.toString(), kind, settings(kind)))
-                    .toList();
-        }
-        StoreOptions given = storeOptions(options);
-        List<Contestant> all = new ArrayList<>();
-        for (CompactionPolicyKind policy : policies.isEmpty() ? List.of(given.policy()) : policies) {
-            for (int distance : distances.isEmpty() ? List.of(given.checkpointDistance()) : distances) {
-                for (Count count : sizes.isEmpty() ? List.of(records) : sizes) {
-                    if (shares.isEmpty()) {
-                        all.add(contestant(policy, distance, count, 0));
-                    }
-                    shares.forEach(share -> all.add(contestant(policy, distance, count, share)));
-                }
-            }
-        }
-        return all;
-    }
-
-    /** @param share of the memory in the data, in percent; 0 for what {@code --memory} says */
-    private Contestant contestant(CompactionPolicyKind policy, int distance, Count count, int share) {
-        Map<String, String> chosen = new LinkedHashMap<>(options);
-        StringJoiner name = new StringJoiner("-");
-        if (!policies.isEmpty() || !distances.isEmpty()) {
-            chosen.put(POLICY, policy.name());
-            chosen.put(CHECKPOINT_DISTANCE, Integer.toString(distance));
-            name.add(policy.name().toLowerCase(Locale.ROOT)).add(Integer.toString(distance));
-        }
-        if (!sizes.isEmpty()) {
-            name.add(count.inMillions());
-        }
-        if (share > 0) {
-            name.add(share + "pc");
-        }
-        long bytes = share == 0 ? memoryBytes(count.value()) : Math.max(MEMORY_BYTES_DEFAULT_MIN, rawBytes(count.value()) * share / 100);
-        return new Contestant(name.toString(), EngineKind.HEARTWOOD, settings(name.toString(), chosen, count.value(), bytes));
-    }
-
-    private static StoreOptions storeOptions(Map<String, String> options) {
-        StoreOptions.Builder builder = StoreOptions.builder();
-        options.forEach(builder::set);
-        return builder.build();
+        return new Contestants(this).all();
     }
 
     private static void within(String name, long value, long min, long max) {
@@ -383,12 +363,17 @@ final class BenchOptions {
         return memoryBytes(records.value());
     }
 
-    private long memoryBytes(long count) {
+    long memoryBytes(long count) {
         if (memory != null) {
             return memory.bytes();
         }
         long tenth = rawBytes(count) / 10;
         return Math.max(MEMORY_BYTES_DEFAULT_MIN, tenth + (1 << 20) - 1 >> 20 << 20);
+    }
+
+    /** Memory for so much of the data, in percent. */
+    long memoryBytesOf(long count, int share) {
+        return Math.max(MEMORY_BYTES_DEFAULT_MIN, rawBytes(count) * share / 100);
     }
 
     private long rawBytes(long count) {
@@ -405,17 +390,19 @@ final class BenchOptions {
         return verify ? Verification.ON : Verification.OFF;
     }
 
+    /** What all have in common who are compared, as an engine of this kind would have it. */
     EngineSettings settings(EngineKind kind) {
-        return settings(kind.toString(), options, records.value(), memoryBytes());
+        return settings(kind.toString(), stores.size() == 1 ? stores.getFirst() : 1, options, records.value(), memoryBytes());
     }
 
-    private EngineSettings settings(String name, Map<String, String> chosen, long count, long bytes) {
+    EngineSettings settings(String name, int storeCount, Map<String, String> chosen, long count, long bytes) {
         Map<String, String> all = new LinkedHashMap<>(chosen);
         if (order != KeyOrder.SORTED) {
             all.put("keyOrder", order.name());
         }
         return new EngineSettings(
                 directory().resolve(name),
+                storeCount,
                 count,
                 keyBytes,
                 valueBytes,

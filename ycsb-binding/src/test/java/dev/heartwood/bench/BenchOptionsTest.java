@@ -1,6 +1,7 @@
 package dev.heartwood.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
@@ -132,6 +133,20 @@ class BenchOptionsTest {
     }
 
     @Test
+    void recordsAreSpreadOverStores() {
+        BenchOptions options = checked("--stores", "8", "--engines", "heartwood,rocksdb", "--phases", "load,read");
+        assertEquals(
+                List.of(8, 8),
+                options.contestants().stream().map(each -> each.settings().stores()).toList());
+        assertTrue(Main.facts(options).lines().getFirst().contains(", 8 stores,"), Main.facts(options).toString());
+        BenchOptions compared = checked("--stores", "8,1", "--sizes", "1m", "--phases", "load,read");
+        List<Contestant> all = compared.contestants();
+        assertEquals(List.of("1m-8-stores", "1m-1-store"), all.stream().map(Contestant::name).toList());
+        assertEquals(List.of(8, 1), all.stream().map(each -> each.settings().stores()).toList());
+        assertFalse(Main.facts(compared).toString().contains("8 stores,"), "which is of one of them alone");
+    }
+
+    @Test
     void hashedKeysAreAnOptionOfTheStore() {
         BenchOptions options = parse("--order", "hashed", "--phases", "load,read,A");
         options.check();
@@ -152,6 +167,13 @@ class BenchOptionsTest {
                 "--key-bytes 5 | --key-bytes 5 is not within",
                 "--order hashed | --order hashed has no scans",
                 "--order hashed --phases load,scan | --order hashed has no scans",
+                "--order hashed --phases load,queue | --order hashed has no scans",
+                "--stores 0 | --stores 0 is not within",
+                "--stores 1,1 --phases load | --stores names something twice",
+                "--stores 4 | several --stores have no scans",
+                "--stores 4 --phases queue | several --stores have no scans",
+                "--stores 4 --phases load --engines heartwood,lmdb | share no memory with --engines lmdb",
+                "--stores 1,4 --phases load --engines heartwood,rocksdb | are Heartwood's",
                 "--key-bytes 600 --engines lmdb | above LMDB's limit",
                 "--value-bytes 0 | --value-bytes 0 is not within",
                 "--sizes 1m,0 | --sizes 0 is not within",

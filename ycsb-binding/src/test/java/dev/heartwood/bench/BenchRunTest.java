@@ -177,6 +177,21 @@ class BenchRunTest {
     }
 
     @Test
+    void spreadsRecordsOverStores() {
+        String stores = directory.resolve("stores").toString();
+        assertEquals(0, spread(stores, "3", "load,A"), errors.toString());
+        assertEquals(0, spread(stores, "3", "read"), errors.toString());
+        assertEquals(1, spread(stores, "4", "read"), "records of three stores are not those of four");
+        assertTrue(errors.toString().contains("in 4 stores and there are none in"), errors.toString());
+        assertEquals(0, spread(stores, "1,2", "load,read"), errors.toString());
+        assertTrue(out.toString().contains("1-store, 2-stores: 5,000 records"), out.toString());
+    }
+
+    private int spread(String directory, String stores, String phases) {
+        return bench("--stores", stores, "--records", "5k", "--seconds", "1", "--phases", phases, "--verify", "--dir", directory);
+    }
+
+    @Test
     @SuppressWarnings("unchecked")
     void aCycleIsOneLoadOfManySteps() throws IOException {
         Path json = directory.resolve("result.json");

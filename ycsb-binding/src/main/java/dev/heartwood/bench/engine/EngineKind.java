@@ -10,21 +10,41 @@ public enum EngineKind {
     /** Heartwood. */
     HEARTWOOD {
         @Override
-        public Engine open(EngineSettings settings) {
-            return new HeartwoodEngine(settings);
+        Engine openOne(EngineSettings settings) {
+            return HeartwoodEngine.open(settings);
+        }
+
+        @Override
+        Engine openMany(EngineSettings settings) {
+            return HeartwoodEngine.openMany(settings);
+        }
+
+        @Override
+        public boolean hasManyStores() {
+            return true;
         }
     },
     /** RocksDB through rocksdbjni. */
     ROCKSDB {
         @Override
-        public Engine open(EngineSettings settings) {
-            return new RocksEngine(settings);
+        Engine openOne(EngineSettings settings) {
+            return RocksEngine.open(settings);
+        }
+
+        @Override
+        Engine openMany(EngineSettings settings) {
+            return RocksEngine.openMany(settings);
+        }
+
+        @Override
+        public boolean hasManyStores() {
+            return true;
         }
     },
     /** LMDB through lmdbjava. */
     LMDB {
         @Override
-        public Engine open(EngineSettings settings) {
+        Engine openOne(EngineSettings settings) {
             return new LmdbEngine(settings);
         }
 
@@ -40,7 +60,7 @@ public enum EngineKind {
     /** H2's MVStore. */
     MVSTORE {
         @Override
-        public Engine open(EngineSettings settings) {
+        Engine openOne(EngineSettings settings) {
             return new MvStoreEngine(settings);
         }
 
@@ -52,8 +72,21 @@ public enum EngineKind {
 
     private static final List<String> SMALL_HEAP = List.of("-XX:+UseSerialGC", "-Xms48m", "-Xmx256m");
 
-    /** Opens the store in the settings' directory, and makes it when there is none. */
-    public abstract Engine open(EngineSettings settings);
+    /** Opens the store in the settings' directory, or the stores in directories of their own there, and makes what is missing. */
+    public final Engine open(EngineSettings settings) {
+        return settings.stores() == 1 ? openOne(settings) : openMany(settings);
+    }
+
+    abstract Engine openOne(EngineSettings settings);
+
+    Engine openMany(EngineSettings settings) {
+        throw new IllegalArgumentException(this + " has no " + settings.stores() + " stores that share memory");
+    }
+
+    /** Whether there may be several stores, which share the memory. */
+    public boolean hasManyStores() {
+        return false;
+    }
 
     /** Arguments of the JVM that runs this engine. */
     public List<String> jvmArguments(EngineSettings settings) {

@@ -12,7 +12,8 @@ import java.util.TreeMap;
  * How an engine is to be opened. Immutable; {@link #toArguments} and {@link #parse} carry it to another process.
  *
  * @param directory where the store lies
- * @param records how many records it is meant for
+ * @param stores how many stores the records lie in, which share the memory
+ * @param records how many records it is meant for, all stores together
  * @param keyBytes the length of every key
  * @param valueBytes the length of every value
  * @param memoryBytes the memory the engine may use
@@ -22,6 +23,7 @@ import java.util.TreeMap;
  */
 public record EngineSettings(
         Path directory,
+        int stores,
         long records,
         int keyBytes,
         int valueBytes,
@@ -48,18 +50,19 @@ public record EngineSettings(
 
     /** The same settings for another directory. */
     public EngineSettings in(Path other) {
-        return new EngineSettings(other, records, keyBytes, valueBytes, memoryBytes, durability, device, options);
+        return new EngineSettings(other, stores, records, keyBytes, valueBytes, memoryBytes, durability, device, options);
     }
 
     /** The same settings for another number of records. */
     public EngineSettings withRecords(long count) {
-        return new EngineSettings(directory, count, keyBytes, valueBytes, memoryBytes, durability, device, options);
+        return new EngineSettings(directory, stores, count, keyBytes, valueBytes, memoryBytes, durability, device, options);
     }
 
     /** The settings as {@code name=value} words. */
     public List<String> toArguments() {
         List<String> words = new ArrayList<>();
         words.add("directory=" + directory);
+        words.add("stores=" + stores);
         words.add("records=" + records);
         words.add("keyBytes=" + keyBytes);
         words.add("valueBytes=" + valueBytes);
@@ -86,6 +89,7 @@ public record EngineSettings(
         }
         return new EngineSettings(
                 Path.of(map.get("directory")),
+                Integer.parseInt(map.get("stores")),
                 Long.parseLong(map.get("records")),
                 Integer.parseInt(map.get("keyBytes")),
                 Integer.parseInt(map.get("valueBytes")),

@@ -2,6 +2,8 @@ package dev.heartwood.bench.engine;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
+import dev.heartwood.Environment;
+import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
@@ -9,17 +11,19 @@ import dev.heartwood.PolicyChange;
 import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiFunction;
 
 /** Heartwood through its own interface: segments everywhere, a new cursor per scan. */
 final class HeartwoodEngine implements Engine {
     private final KeyValueStore store;
     private final Queue<Change> changes = new ConcurrentLinkedQueue<>();
 
-    HeartwoodEngine(EngineSettings settings) {
+    private HeartwoodEngine(EngineSettings settings, BiFunction<Path, StoreOptions, KeyValueStore> opener) {
         StoreListener listener = new StoreListener() {
             @Override
             public void policyChange(PolicyChange event) {
@@ -27,7 +31,20 @@ final class HeartwoodEngine implements Engine {
             }
         };
         StoreOptions.Builder builder = options(settings).toBuilder().listener(listener);
-        store = Heartwood.open(settings.directory(), builder.build());
+        store = opener.apply(settings.directory(), builder.build());
+    }
+
+    static Engine open(EngineSettings settings) {
+        return new HeartwoodEngine(settings, Heartwood::open);
+    }
+
+    /** Stores that share the memory of an environment. */
+    static Engine openMany(EngineSettings settings) {
+        Environment environment = Heartwood.openEnvironment(EnvironmentOptions.builder()
+                .memory(new ByteSize(settings.memoryBytes()))
+                .device(settings.device())
+                .build());
+        return SpreadEngine.open(settings, environment, each -> new HeartwoodEngine(each, environment::open));
     }
 
     /** The options of a store for these settings. */

@@ -6,22 +6,18 @@ import java.util.Deque;
 import java.util.concurrent.locks.LockSupport;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
-import org.rocksdb.Cache;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DataBlockIndexType;
 import org.rocksdb.FlushOptions;
-import org.rocksdb.HyperClockCache;
 import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
-import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
 
 /** RocksDB, tuned as the package note says. */
 final class RocksEngine implements Engine {
-    private static final long MEMTABLE_BYTES_MAX = 64 << 20;
     private static final long MEMTABLE_BYTES_MIN = 1 << 20;
     private static final long POLL_NANOS = 20_000_000;
 
@@ -32,13 +28,12 @@ final class RocksEngine implements Engine {
     /** Everything native, in the order of opening; closed in reverse. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-    RocksEngine(EngineSettings settings) {
-        RocksDB.loadLibrary();
+    private RocksEngine(EngineSettings settings, RocksMemory memory) {
         logged = settings.durability() != Durability.NONE;
         readOptions = keep(new ReadOptions());
         writeOptions =
                 keep(new WriteOptions().setDisableWAL(!logged).setSync(settings.durability() == Durability.SYNC));
-        Options options = options(settings);
+        Options options = options(settings, memory);
         try {
             database = keep(RocksDB.open(options, settings.directory().toString()));
         } catch (RocksDBException e) {
@@ -46,21 +41,32 @@ final class RocksEngine implements Engine {
         }
     }
 
+    static Engine open(EngineSettings settings) {
+        RocksMemory memory = new RocksMemory(settings);
+        RocksEngine engine = new RocksEngine(settings, memory);
+        engine.opened.addLast(memory);
+        return engine;
+    }
+
+    /** Stores that share one cache, to which the memtables of all of them are charged. */
+    static Engine openMany(EngineSettings settings) {
+        RocksMemory memory = new RocksMemory(settings);
+        return SpreadEngine.open(settings, memory, each -> new RocksEngine(each, memory));
+    }
+
     private <T extends AutoCloseable> T keep(T closeable) {
         opened.push(closeable);
         return closeable;
     }
 
-    private Options options(EngineSettings settings) {
+    private Options options(EngineSettings settings, RocksMemory memory) {
         boolean fits = settings.fits();
-        int memtables = fits ? 4 : 2;
-        long memtableBytes = Math.clamp(settings.memoryBytes() / 4, MEMTABLE_BYTES_MIN, MEMTABLE_BYTES_MAX);
-        Cache cache = keep(new HyperClockCache(settings.memoryBytes(), 0, -1, false));
+        long memtableBytes = Math.max(memory.memtableBytes() / settings.stores(), MEMTABLE_BYTES_MIN);
         return keep(new Options()
                 .setCreateIfMissing(true)
                 .setWriteBufferSize(memtableBytes)
-                .setMaxWriteBufferNumber(memtables)
-                .setWriteBufferManager(keep(new WriteBufferManager(memtables * memtableBytes, cache)))
+                .setMaxWriteBufferNumber(memory.memtables())
+                .setWriteBufferManager(memory.memtableMemory())
                 .setMaxBytesForLevelBase(4 * memtableBytes)
                 .setTargetFileSizeBase(Math.max(8 << 20, memtableBytes))
                 .setLevelCompactionDynamicLevelBytes(true)
@@ -70,7 +76,7 @@ final class RocksEngine implements Engine {
                 .setUseDirectReads(!fits)
                 .setUseDirectIoForFlushAndCompaction(!fits)
                 .setTableFormatConfig(new BlockBasedTableConfig()
-                        .setBlockCache(cache)
+                        .setBlockCache(memory.cache())
                         .setFilterPolicy(keep(new BloomFilter(10)))
                         .setWholeKeyFiltering(true)
                         .setBlockSize(4 << 10)

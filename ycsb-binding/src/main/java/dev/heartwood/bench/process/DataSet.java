@@ -39,7 +39,12 @@ public final class DataSet {
     private final String loaded;
 
     DataSet(EngineSettings settings) {
-        this(settings.directory(), settings.keyBytes() + "+" + settings.valueBytes(), Long.toString(settings.records()));
+        this(settings.directory(), shape(settings), Long.toString(settings.records()));
+    }
+
+    private static String shape(EngineSettings settings) {
+        String bytes = settings.keyBytes() + "+" + settings.valueBytes();
+        return settings.stores() == 1 ? bytes : bytes + " in " + settings.stores();
     }
 
     private DataSet(Path directory, String shape, String loaded) {

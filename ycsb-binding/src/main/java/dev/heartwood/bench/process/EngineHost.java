@@ -198,7 +198,7 @@ final class EngineHost implements AutoCloseable {
             data.makeEmpty();
         } else if (data.records() == 0) {
             throw new IllegalStateException("phase " + phase + " needs records of " + wanted.keyBytes() + " + "
-                    + wanted.valueBytes() + " bytes and there are none in " + wanted.directory()
+                    + wanted.valueBytes() + " bytes in " + stores(wanted) + " and there are none in " + wanted.directory()
                     + "; run phase load first");
         } else {
             data.requireLoadedAsSet();
@@ -206,6 +206,10 @@ final class EngineHost implements AutoCloseable {
         engine = kind.open(wanted);
         open = wanted;
         inserts = new InsertSequence(data.records());
+    }
+
+    private static String stores(EngineSettings settings) {
+        return settings.stores() == 1 ? "one store" : settings.stores() + " stores";
     }
 
     @Override

@@ -43,6 +43,9 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
      */
     public static RunFacts of(List<Part> parts, EngineSettings settings, Verification verification, long warmupRecords) {
         StringJoiner conditions = new StringJoiner(", ");
+        if (settings.stores() > 1) {
+            conditions.add(settings.stores() + " stores");
+        }
         conditions.add("durability " + settings.durability().name().toLowerCase(Locale.ROOT));
         if (settings.device() != DeviceKind.AUTO) {
             conditions.add("device " + settings.device().name().toLowerCase(Locale.ROOT));

@@ -111,6 +111,11 @@ public enum Phase {
         return distribution;
     }
 
+    /** Whether it needs the order of keys. */
+    public boolean scans() {
+        return this == QUEUE || mix.scans() > 0;
+    }
+
     /** Whether it starts from an empty store. */
     public boolean startsEmpty() {
         return this == LOAD || hasOwnRecords();

@@ -3,6 +3,7 @@ package dev.heartwood.bench.engine;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
@@ -11,6 +12,7 @@ import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.SeededRandom;
 import dev.heartwood.bench.workload.Values;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -19,6 +21,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -29,6 +32,7 @@ class EngineAdapterTest {
     private static final int KEY_BYTES = 24;
     private static final int VALUE_BYTES = 100;
     private static final int NUMBERS = 2_000;
+    private static final int STORES = 5;
 
     @TempDir
     Path directory;
@@ -44,7 +48,7 @@ class EngineAdapterTest {
             model.clear();
             Path store = Files.createDirectory(directory.resolve(kind + "-" + durability));
             EngineSettings settings = new EngineSettings(
-                    store, NUMBERS, KEY_BYTES, VALUE_BYTES, 16 << 20, durability, DeviceKind.AUTO, Map.of());
+                    store, 1, NUMBERS, KEY_BYTES, VALUE_BYTES, 16 << 20, durability, DeviceKind.AUTO, Map.of());
             SeededRandom random = new SeededRandom(durability.ordinal());
             int operations = durability == Durability.SYNC ? 60 : 3_000;
             for (int reopening = 0; reopening < 3; reopening++) {
@@ -54,13 +58,49 @@ class EngineAdapterTest {
                     }
                     try (Session session = engine.session(buffer, Access.OPERATIONS)) {
                         for (int i = 0; i < operations; i++) {
-                            operate(session, random);
+                            operate(session, random, true);
                         }
                     }
                     engine.settle();
                     engine.sync();
                 }
             }
+        }
+    }
+
+    /** Spread over stores that share their memory, without scans. */
+    @ParameterizedTest
+    @EnumSource(names = {"HEARTWOOD", "ROCKSDB"})
+    void severalStoresAreOneMap(EngineKind kind) throws IOException, InterruptedException {
+        Path parent = Files.createDirectory(directory.resolve("many"));
+        EngineSettings settings = new EngineSettings(
+                parent, STORES, NUMBERS, KEY_BYTES, VALUE_BYTES, 16 << 20, Durability.BUFFERED, DeviceKind.AUTO, Map.of());
+        try (Engine engine = kind.open(settings)) {
+            load(engine, NUMBERS);
+            engine.settle();
+        }
+        for (int i = 0; i < STORES; i++) {
+            long bytes = bytes(parent.resolve("store-" + i));
+            assertTrue(bytes > NUMBERS / STORES * VALUE_BYTES / 4, "each store has its part: " + i + " has " + bytes);
+        }
+        try (Engine engine = kind.open(settings);
+                Session session = engine.session(buffer, Access.OPERATIONS)) {
+            SeededRandom random = new SeededRandom(1);
+            for (int i = 0; i < 3_000; i++) {
+                operate(session, random, false);
+            }
+            for (int number = 0; number < NUMBERS; number++) {
+                keys.write(number, buffer.key());
+                checkGet(session, buffer.key().toArray(JAVA_BYTE));
+            }
+        }
+    }
+
+    private static long bytes(Path store) {
+        try (Stream<Path> files = Files.list(store)) {
+            return files.mapToLong(file -> file.toFile().length()).sum();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -80,23 +120,27 @@ class EngineAdapterTest {
         model.put(buffer.key().toArray(JAVA_BYTE), buffer.value().toArray(JAVA_BYTE));
     }
 
-    private void operate(Session session, SeededRandom random) {
+    private void operate(Session session, SeededRandom random, boolean hasScans) {
         keys.write(random.below(NUMBERS), buffer.key());
         byte[] key = buffer.key().toArray(JAVA_BYTE);
-        switch ((int) random.below(4)) {
-            case 0 -> put(session, random.below(NUMBERS), random.nextLong());
-            case 1 -> {
-                session.delete();
-                model.remove(key);
-            }
-            case 2 -> checkScan(session, key, 1 + (int) random.below(50));
-            default -> {
-                byte[] expected = model.get(key);
-                assertEquals(expected == null ? -1 : VALUE_BYTES, session.get());
-                if (expected != null) {
-                    assertArrayEquals(expected, buffer.result().toArray(JAVA_BYTE));
-                }
-            }
+        int kind = (int) random.below(4);
+        if (kind == 0) {
+            put(session, random.below(NUMBERS), random.nextLong());
+        } else if (kind == 1) {
+            session.delete();
+            model.remove(key);
+        } else if (kind == 2 && hasScans) {
+            checkScan(session, key, 1 + (int) random.below(50));
+        } else {
+            checkGet(session, key);
+        }
+    }
+
+    private void checkGet(Session session, byte[] key) {
+        byte[] expected = model.get(key);
+        assertEquals(expected == null ? -1 : VALUE_BYTES, session.get());
+        if (expected != null) {
+            assertArrayEquals(expected, buffer.result().toArray(JAVA_BYTE));
         }
     }
 

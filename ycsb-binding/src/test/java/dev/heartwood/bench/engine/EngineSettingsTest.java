@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 class EngineSettingsTest {
     private final EngineSettings settings = new EngineSettings(
             Path.of("a dir=x"),
+            3,
             1_000,
             24,
             100,
@@ -41,7 +42,7 @@ class EngineSettingsTest {
     void fitsMeansAFifthMoreThanTheData() {
         assertTrue(settings.fits());
         assertFalse(new EngineSettings(
-                        Path.of("x"), 1_000_000, 24, 100, 130 << 20, Durability.NONE, DeviceKind.AUTO, Map.of())
+                        Path.of("x"), 1, 1_000_000, 24, 100, 130 << 20, Durability.NONE, DeviceKind.AUTO, Map.of())
                 .fits());
     }
 

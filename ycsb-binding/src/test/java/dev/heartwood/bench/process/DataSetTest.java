@@ -82,6 +82,6 @@ class DataSetTest {
 
     private DataSet data(long records) {
         return new DataSet(new EngineSettings(
-                directory.resolve("store"), records, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of()));
+                directory.resolve("store"), 1, records, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of()));
     }
 }

@@ -35,7 +35,7 @@ class WorkerTest {
     private static final int WARM_OPERATIONS = 100_000;
 
     private final EngineSettings settings = new EngineSettings(
-            Path.of("nowhere"), RECORDS, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
+            Path.of("nowhere"), 1, RECORDS, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = {"SCANLONG", "IDLE"})
@@ -86,7 +86,7 @@ class WorkerTest {
     @Test
     void insertsEndWithTheKeys() throws Exception {
         EngineSettings shortKeys = new EngineSettings(
-                Path.of("nowhere"), 4000, 8, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
+                Path.of("nowhere"), 1, 4000, 8, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
         InsertSequence inserts = new InsertSequence(4000);
         FakeEngine engine = new FakeEngine();
         PhaseTask task = new PhaseTask(new Step(Phase.D, 1_000_000, 0), engine, shortKeys, inserts, Checking.LENGTH);

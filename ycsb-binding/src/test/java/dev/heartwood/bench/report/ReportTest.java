@@ -50,7 +50,7 @@ class ReportTest {
         RunFacts.Part small = new RunFacts.Part("1m-2pc", 1_000_000, 16 << 20);
         RunFacts.Part large = new RunFacts.Part("5m-2pc", 5_000_000, 24_800_000);
         EngineSettings settings = new EngineSettings(
-                Path.of("d"), 2_000_000, 24, 100, 24 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("keyOrder", "HASHED", "fanout", "12"));
+                Path.of("d"), 1, 2_000_000, 24, 100, 24 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("keyOrder", "HASHED", "fanout", "12"));
         RunFacts facts = RunFacts.of(List.of(small, large), settings, Verification.ON, 1000);
         List<String> lines = List.of(
                 "records of 24 + 100 bytes, durability sync, device posix, fanout=12, keyOrder=HASHED, every value checked, "
