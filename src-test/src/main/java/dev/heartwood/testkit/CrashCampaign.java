@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 
 /**
  * Takes images of the disk before random operations of a store, as a kill or a loss of power would leave it; each is opened,
- * compared with what may be there, verified, and crashed again in the middle of its recovery, three deep. Immutable.
+ * compared with what may be there, verified, and crashed again in the middle of its recovery, in either way, three deep. Immutable.
  */
 public final class CrashCampaign {
     private static final int IMAGES = 14;
@@ -91,8 +91,9 @@ public final class CrashCampaign {
         long chosen = random.nextLong(40);
         image.machine.faults().listen((operation, ordinal, path) -> {
             if (again.isEmpty() && ordinal >= chosen) {
-                SimulatedMachine crashed = image.machine.crash(image.kind, random.split());
-                again.add(new Image(crashed, image.kind, image.moment));
+                CrashKind next = CrashKind.random(random);
+                SimulatedMachine crashed = image.machine.crash(next, random.split());
+                again.add(new Image(crashed, image.kind.then(next), image.moment));
             }
         });
         try (KeyValueStore store = subject.open(image.machine)) {

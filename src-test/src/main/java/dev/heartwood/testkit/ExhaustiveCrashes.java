@@ -151,8 +151,9 @@ public final class ExhaustiveCrashes implements AutoCloseable {
             image.machine.faults().listen((kind, ordinal, path) -> {
                 // What was synced before the first crash has to survive the second, however that one comes.
                 if (random.nextInt(level * 8) == 0) {
-                    SimulatedMachine next = image.machine.crash(image.kind, random.split());
-                    again.add(new Image(next, image.kind, image.returned, image.begun));
+                    CrashKind then = CrashKind.random(random);
+                    SimulatedMachine next = image.machine.crash(then, random.split());
+                    again.add(new Image(next, image.kind.then(then), image.returned, image.begun));
                 }
             });
         }

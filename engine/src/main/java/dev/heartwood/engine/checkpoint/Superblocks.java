@@ -99,6 +99,20 @@ public final class Superblocks implements AutoCloseable {
     }
 
     /**
+     * Makes what {@link #read} found durable, before {@link #write} begins with the other copy: whoever wrote it may have been killed before its sync. It may
+     * also have failed there, and another sync then says nothing of what the system has let go of; so the copy that was found is written once more as it is,
+     * unless it is the only one.
+     */
+    public void makeDurable() {
+        device.sync();
+        int page = writeOrder[1];
+        if (readCopy(writeOrder[0]).superblock != null && readCopy(page).superblock != null) {
+            device.write((long) page << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
+            device.sync();
+        }
+    }
+
+    /**
      * Makes both copies name {@code superblock}, one after the other; what it reaches has been synced before. The copy that {@link
      * #read} returned is written last, so that a damaged or older one is never the only one meanwhile.
      */

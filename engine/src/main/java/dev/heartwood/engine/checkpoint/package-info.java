@@ -8,8 +8,8 @@
  *
  * <ol>
  *   <li>A superblock is written only after a sync that covers everything it reaches.
- *   <li>There are two copies. One is written and synced, then the other, and after an opening the one that was read last: at every
- *       moment one of them is whole, and once a checkpoint is complete both name it.
+ *   <li>There are two copies. One is written and synced, then the other, and after an opening the one that was read last, once it is
+ *       durable, which it need not be where an earlier life ended beside it: at every moment one of them is whole, and once a checkpoint is complete both name it.
  *   <li>The version named by the superblocks is pinned, so nothing that it reaches is reused before the next checkpoint is
  *       complete.
  *   <li>The log is released, and extents are reused, only after both copies are synced.

@@ -402,6 +402,7 @@ final class StoreOpener {
                 found.rootPages(),
                 found.rootGeneration(),
                 options.toString());
+        superblocks.makeDurable();
         superblocks.write(durable);
         SessionMark.write(files, durable);
         return durable;

@@ -50,6 +50,30 @@ class SuperblocksTest {
         }
     }
 
+    /** Whether the system still has to write it nobody can tell, but of the only one nothing is put at risk. */
+    @Test
+    void whatWasFoundIsWrittenOnceMoreUnlessItIsTheOnlyOne() {
+        ArrayDevice device = new ArrayDevice();
+        int[] writes = {0};
+        try (MemoryPool pool = MemoryPool.open(1 << 20);
+                Superblocks superblocks = new Superblocks(device, pool)) {
+            superblocks.write(superblock(FormatVersion.CURRENT.number(), pages(1, FAR)));
+            superblocks.read();
+            byte[] found = device.block(Superblocks.FIRST_PAGE).clone();
+            device.whileWriting = () -> {
+                writes[0]++;
+                device.block(Superblocks.FIRST_PAGE)[0]++;
+            };
+            superblocks.makeDurable();
+            assertEquals(1, writes[0]);
+            assertArrayEquals(found, device.block(Superblocks.FIRST_PAGE), "as it was");
+            device.block(Superblocks.SECOND_PAGE)[100]++;
+            superblocks.read();
+            superblocks.makeDurable();
+            assertEquals(1, writes[0], "the other is damaged");
+        }
+    }
+
     @Test
     void superblocksOfOlderFormatsNamePagesOneByOne() {
         for (int format = 1; format <= FormatVersion.CURRENT.number(); format++) {
