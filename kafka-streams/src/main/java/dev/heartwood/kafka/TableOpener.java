@@ -3,14 +3,17 @@ package dev.heartwood.kafka;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Set;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
@@ -23,6 +26,7 @@ final class TableOpener {
     /** The directory, within the task's, that holds one directory for each store. */
     static final String DIRECTORY = "heartwood";
 
+    private static final String DATA_FILE = "data.hw";
     private static final Logger LOG = LoggerFactory.getLogger(TableOpener.class);
 
     private final StateStoreContext context;
@@ -68,7 +72,7 @@ final class TableOpener {
                     .compactionFilter(filter)
                     .groupSuffixBytes(shape.kind().groupSuffixBytes())
                     .build();
-            store = shared.environment().open(directory, options);
+            store = openOrMakeAnew(shared, directory, options);
             return open(store, shared, config);
         } catch (StoreException e) {
             giveUp(store, shared, e);
@@ -76,6 +80,29 @@ final class TableOpener {
         } catch (RuntimeException | Error e) {
             giveUp(store, shared, e);
             throw e;
+        }
+    }
+
+    /**
+     * Kafka Streams opens the stores of all tasks that it finds when it starts, and does not start where it cannot. Where Kafka deleted a task's directory and
+     * was killed, the data file may be gone and others not: nothing of such a store can be opened, and the changelog has all of it.
+     */
+    private KeyValueStore openOrMakeAnew(SharedEnvironment shared, Path directory, StoreOptions options) {
+        try {
+            return shared.environment().open(directory, options);
+        } catch (NotAStoreException e) {
+            if (Files.exists(directory.resolve(DATA_FILE), LinkOption.NOFOLLOW_LINKS)) {
+                throw e;
+            }
+            LOG.warn("Store {} is made anew, and restored: its data file is gone from {}, as where a deletion was cut short", name, directory);
+            try {
+                Utils.delete(directory.toFile());
+                Files.createDirectories(directory);
+            } catch (IOException cause) {
+                e.addSuppressed(cause);
+                throw e;
+            }
+            return shared.environment().open(directory, options);
         }
     }
 

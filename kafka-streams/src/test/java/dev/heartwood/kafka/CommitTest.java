@@ -12,11 +12,19 @@ import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.TestDirectory;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Bytes;
@@ -62,6 +70,39 @@ class CommitTest {
     private static String get(ReadOnlyKeyValueStore<Bytes, byte[]> store, String key) {
         byte[] value = store.get(bytes(key));
         return value == null ? null : new String(value);
+    }
+
+    /** Kafka deletes a task's directory file by file, and may be killed anywhere: no order of that keeps an application from starting. */
+    @ParameterizedTest
+    @CsvSource({"at_least_once", "exactly_once_v2"})
+    void whatADeletionHasLeftOpens(String guarantee) throws IOException {
+        Map<String, String> configs = Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
+        Path files = TableOpener.directory(directory.path().toFile(), "s");
+        SplittableRandom random = new SplittableRandom(1);
+        int made = 0;
+        for (int round = 0; round < 30; round++) {
+            HeartwoodKeyValueStore store = open(configs);
+            put(store, "a", "1");
+            store.commit(Map.of(StoreContext.CHANGELOG, 5L));
+            store.close();
+            List<Path> left = new ArrayList<>();
+            try (Stream<Path> all = Files.list(files)) {
+                all.sorted().forEach(left::add);
+            }
+            Collections.shuffle(left, new Random(random.nextLong()));
+            for (Path file : left.subList(0, 1 + random.nextInt(left.size()))) {
+                Files.delete(file);
+            }
+            boolean isDataLeft = Files.exists(files.resolve("data.hw"));
+            store = open(configs);
+            if (!isDataLeft) {
+                assertNull(get(store, "a"));
+                assertNull(store.committedOffset(StoreContext.CHANGELOG), "so that it is restored");
+                made++;
+            }
+            store.close();
+        }
+        assertTrue(made > 5, "rounds without a data file: " + made);
     }
 
     @Test
