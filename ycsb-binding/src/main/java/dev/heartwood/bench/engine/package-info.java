@@ -23,7 +23,8 @@
  *       values are incompressible. Index and filter blocks lie outside the cache when the data fits, which
  *       makes gets faster, else inside, so that the budget is kept. When the data does not fit, reads, flushes
  *       and compactions are direct, so that the operating system's cache is no second, unbounded budget. One
- *       iterator per thread, refreshed before a scan. Direct byte buffers throughout.
+ *       iterator per thread, refreshed before a scan. Direct byte buffers throughout. Several stores share the cache
+ *       and, within it, what all memtables may have; a memtable of one is its part of that, at least 1 MiB.
  *   <li><b>LMDB</b>: NOSYNC, WRITEMAP, MAPASYNC and NORDAHEAD; what writes every record (loads, overwrites) in
  *       transactions of 1,000 records, all else in transactions of one; one read transaction per thread, reset and renewed. Its cache is the operating
  *       system's: run the benchmark in a memory cgroup to hold it to the budget.
