@@ -38,6 +38,8 @@ public final class Superblocks implements AutoCloseable {
     private final MemoryPool buffers;
     private long buffer;
     private int[] writeOrder = {FIRST_PAGE, SECOND_PAGE};
+    /** Whether both copies were whole when they were read. */
+    private boolean hasBoth;
 
     /** Takes a page of {@code buffers} for reads and writes, until it is closed. */
     public Superblocks(BlockDevice device, MemoryPool buffers) {
@@ -86,6 +88,7 @@ public final class Superblocks implements AutoCloseable {
             copies[thrown].damage.addSuppressed(copies[1 - thrown].damage);
             throw copies[thrown].damage;
         }
+        hasBoth = first != null && second != null;
         Superblock newest = newest(copies);
         writeOrder = newest == first ? new int[] {SECOND_PAGE, FIRST_PAGE} : new int[] {FIRST_PAGE, SECOND_PAGE};
         return newest;
@@ -99,15 +102,14 @@ public final class Superblocks implements AutoCloseable {
     }
 
     /**
-     * Makes what {@link #read} found durable, before {@link #write} begins with the other copy: whoever wrote it may have been killed before its sync. It may
-     * also have failed there, and another sync then says nothing of what the system has let go of; so the copy that was found is written once more as it is,
-     * unless it is the only one.
+     * Makes {@code found}, which {@link #read} returned, durable before {@link #write} begins with the other copy: whoever wrote it may have been killed before
+     * its sync. It may also have failed there, and another sync then says nothing of what the system has let go of; so the copy that was found is written
+     * once more as it is, unless it is the only one.
      */
-    public void makeDurable() {
+    public void makeDurable(Superblock found) {
         device.sync();
-        int page = writeOrder[1];
-        if (readCopy(writeOrder[0]).superblock != null && readCopy(page).superblock != null) {
-            device.write((long) page << PageLayout.PAGE_SHIFT, buffer, PageLayout.PAGE_BYTES);
+        if (hasBoth) {
+            writeCopy(found, writeOrder[1]);
             device.sync();
         }
     }

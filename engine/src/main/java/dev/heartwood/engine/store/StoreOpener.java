@@ -402,7 +402,7 @@ final class StoreOpener {
                 found.rootPages(),
                 found.rootGeneration(),
                 options.toString());
-        superblocks.makeDurable();
+        superblocks.makeDurable(found);
         superblocks.write(durable);
         SessionMark.write(files, durable);
         return durable;

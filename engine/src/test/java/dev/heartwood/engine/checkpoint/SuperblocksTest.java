@@ -58,18 +58,17 @@ class SuperblocksTest {
         try (MemoryPool pool = MemoryPool.open(1 << 20);
                 Superblocks superblocks = new Superblocks(device, pool)) {
             superblocks.write(superblock(FormatVersion.CURRENT.number(), pages(1, FAR)));
-            superblocks.read();
+            Superblock both = superblocks.read();
             byte[] found = device.block(Superblocks.FIRST_PAGE).clone();
             device.whileWriting = () -> {
                 writes[0]++;
                 device.block(Superblocks.FIRST_PAGE)[0]++;
             };
-            superblocks.makeDurable();
+            superblocks.makeDurable(both);
             assertEquals(1, writes[0]);
             assertArrayEquals(found, device.block(Superblocks.FIRST_PAGE), "as it was");
             device.block(Superblocks.SECOND_PAGE)[100]++;
-            superblocks.read();
-            superblocks.makeDurable();
+            superblocks.makeDurable(superblocks.read());
             assertEquals(1, writes[0], "the other is damaged");
         }
     }
