@@ -3,51 +3,17 @@ package dev.heartwood.bench.engine;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** The engines there are, and what the JVM that runs each needs. */
 public enum EngineKind {
     /** Heartwood. */
-    HEARTWOOD {
-        @Override
-        Engine openOne(EngineSettings settings) {
-            return HeartwoodEngine.open(settings);
-        }
-
-        @Override
-        Engine openMany(EngineSettings settings) {
-            return HeartwoodEngine.openMany(settings);
-        }
-
-        @Override
-        public boolean hasManyStores() {
-            return true;
-        }
-    },
+    HEARTWOOD(settings -> HeartwoodEngine.open(settings), settings -> HeartwoodEngine.openMany(settings)),
     /** RocksDB through rocksdbjni. */
-    ROCKSDB {
-        @Override
-        Engine openOne(EngineSettings settings) {
-            return RocksEngine.open(settings);
-        }
-
-        @Override
-        Engine openMany(EngineSettings settings) {
-            return RocksEngine.openMany(settings);
-        }
-
-        @Override
-        public boolean hasManyStores() {
-            return true;
-        }
-    },
+    ROCKSDB(settings -> RocksEngine.open(settings), settings -> RocksEngine.openMany(settings)),
     /** LMDB through lmdbjava. */
-    LMDB {
-        @Override
-        Engine openOne(EngineSettings settings) {
-            return new LmdbEngine(settings);
-        }
-
+    LMDB(settings -> new LmdbEngine(settings), null) {
         @Override
         public List<String> jvmArguments(EngineSettings settings) {
             return List.of(
@@ -58,12 +24,7 @@ public enum EngineKind {
         }
     },
     /** H2's MVStore. */
-    MVSTORE {
-        @Override
-        Engine openOne(EngineSettings settings) {
-            return new MvStoreEngine(settings);
-        }
-
+    MVSTORE(settings -> new MvStoreEngine(settings), null) {
         @Override
         public List<String> jvmArguments(EngineSettings settings) {
             return List.of("-Xmx" + (2 * (settings.memoryBytes() >> 20) + 256) + "m");
@@ -72,20 +33,23 @@ public enum EngineKind {
 
     private static final List<String> SMALL_HEAP = List.of("-XX:+UseSerialGC", "-Xms48m", "-Xmx256m");
 
-    /** Opens the store in the settings' directory, or the stores in directories of their own there, and makes what is missing. */
-    public final Engine open(EngineSettings settings) {
-        return settings.stores() == 1 ? openOne(settings) : openMany(settings);
+    private final Function<EngineSettings, Engine> one;
+    /** Null where stores share no memory. */
+    private final Function<EngineSettings, Engine> many;
+
+    EngineKind(Function<EngineSettings, Engine> one, Function<EngineSettings, Engine> many) {
+        this.one = one;
+        this.many = many;
     }
 
-    abstract Engine openOne(EngineSettings settings);
-
-    Engine openMany(EngineSettings settings) {
-        throw new IllegalArgumentException(this + " has no " + settings.stores() + " stores that share memory");
+    /** Opens the store in the settings' directory, or the stores in directories of their own there, and makes what is missing. */
+    public Engine open(EngineSettings settings) {
+        return (settings.stores() == 1 ? one : many).apply(settings);
     }
 
     /** Whether there may be several stores, which share the memory. */
     public boolean hasManyStores() {
-        return false;
+        return many != null;
     }
 
     /** Arguments of the JVM that runs this engine. */
