@@ -43,14 +43,22 @@ record CommitState(
         return new CommitState(0, -1, -1, Map.of(), Position.emptyPosition(), NO_TIME);
     }
 
-    /** The offsets after a commit of {@code changes}: none when it is empty, and no value means that an offset goes. */
-    Map<TopicPartition, Long> offsetsAfter(Map<TopicPartition, Long> changes) {
+    /**
+     * The offsets after a commit of {@code changes}: none when it is empty, and no value means that an offset goes. So does one that becomes
+     * unknown over data: Kafka Streams commits that of stores whose offset it has not asked for yet when it gives up their task, and would read the
+     * changelog into them from its beginning, which does not have the deletions of before any more.
+     *
+     * @param mayBegin whether a store that has no offset is empty
+     */
+    Map<TopicPartition, Long> offsetsAfter(Map<TopicPartition, Long> changes, boolean mayBegin) {
         if (changes.isEmpty()) {
             return Map.of();
         }
         Map<TopicPartition, Long> after = new HashMap<>(offsets);
         changes.forEach((partition, offset) -> {
-            if (offset == null) {
+            Long before = offsets.get(partition);
+            boolean begins = before == null ? mayBegin : before < 0;
+            if (offset == null || offset < 0 && !begins) {
                 after.remove(partition);
             } else {
                 after.put(partition, offset);

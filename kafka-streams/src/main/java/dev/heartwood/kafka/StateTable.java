@@ -37,6 +37,8 @@ final class StateTable implements TableReader, AutoCloseable {
      * ownEntries          volatile              volatile              the table's lock
      * undoEntries         volatile              volatile              the table's lock
      * hasCommit           -                     -                     the table's lock
+     * processed           -                     -                     the table's lock
+     * waiting             -                     -                     the table's lock
      * sinceLastingBytes   -                     -                     the table's lock
      * ahead               -                     -                     the table's lock
      * committedHere       -                     -                     the table's lock
@@ -73,7 +75,12 @@ final class StateTable implements TableReader, AutoCloseable {
 
     private volatile long undoEntries;
     private boolean hasCommit;
+    /** Whether anything was written that a kill takes back to the commit before. */
+    private boolean processed;
+    /** Whether the last commit is in memory only. */
+    private boolean waiting;
     private final long foundUpTo;
+    private final boolean foundEmpty;
     private long sinceLastingBytes;
     private boolean ahead;
     /** Whether the last commit since the table was opened stands for what was found in it. */
@@ -86,6 +93,7 @@ final class StateTable implements TableReader, AutoCloseable {
      *
      * @param committed the last commit, which a loss of power cannot take back
      * @param foundUpTo no data that was found has a timestamp after this; where keys have no time, any number
+     * @param foundEmpty whether no data was found
      */
     record Parts(
             String name,
@@ -96,6 +104,7 @@ final class StateTable implements TableReader, AutoCloseable {
             CommitState committed,
             boolean isAhead,
             long foundUpTo,
+            boolean foundEmpty,
             Time time,
             Supplier<UndoneKeys> undoneKeys,
             Consumer<StateTable> afterClose) {}
@@ -108,6 +117,7 @@ final class StateTable implements TableReader, AutoCloseable {
         committed = parts.committed();
         afterClose = parts.afterClose();
         foundUpTo = parts.foundUpTo();
+        foundEmpty = parts.foundEmpty();
         ahead = parts.isAhead();
         time = parts.time();
         rightAt = committed.madeAt();
@@ -116,7 +126,7 @@ final class StateTable implements TableReader, AutoCloseable {
         streamTime = committed.streamTime();
         position = committed.position().copy();
         undo = mode.undoes() ? new UndoLog(store, parts.undoneKeys().get(), parts.shape(), committed) : null;
-        bulk = new BulkRestore(store, !committed.knowsOffsets() && !mode.snapshots());
+        bulk = new BulkRestore(store, time, !committed.knowsOffsets() && !mode.snapshots());
         lasts(committed);
         // Of a versioned store nobody reads what is committed, and merges would drop nothing that has expired and is younger than a snapshot.
         if (mode.snapshots() && parts.shape().kind() != TableKind.VERSIONED) {
@@ -209,8 +219,10 @@ final class StateTable implements TableReader, AutoCloseable {
         writing(() -> {
             bulk.end(this::commitRecord);
             if (undo != null) {
+                finishCommit();
                 keepTimeOfCommit();
                 lastsWhereCommitsAreRare();
+                processed = true;
                 undoEntries += undo.write(tableKey, value);
             } else {
                 markAhead();
@@ -224,9 +236,12 @@ final class StateTable implements TableReader, AutoCloseable {
         });
     }
 
-    /** Begins a batch of restored records, which are committed data and need no way back. */
-    RestoreBatch restore() {
-        requireOpen();
+    /**
+     * Begins a batch of restored records, which are committed data and need no way back. A commit that waits is finished before any of them
+     * moves the time of the stream, by which data is dropped.
+     */
+    synchronized RestoreBatch restore() {
+        writing(this::finishCommit);
         return new RestoreBatch(this, store.newBatch());
     }
 
@@ -256,41 +271,67 @@ final class StateTable implements TableReader, AutoCloseable {
         }
     }
 
-    /** Makes everything written so far the data that {@code offsets} stand for, in one write. */
+    /**
+     * Makes everything written so far the data that {@code offsets} stand for, in one write.
+     *
+     * <p>Where a transaction may have been processed the commit waits in memory for the next write or commit, or for the end: Kafka Streams 4.3
+     * also commits the stores of a task whose transaction it has given up, once, before it closes and deletes them. A process that is killed
+     * before the store is closed must find the commit before.
+     */
     synchronized void commit(Map<TopicPartition, Long> offsets) {
         if (!open) {
             return;
         }
-        Map<TopicPartition, Long> after = committed.offsetsAfter(offsets);
+        writing(this::finishCommit);
+        Map<TopicPartition, Long> after = committed.offsetsAfter(offsets, foundEmpty);
         boolean isSame = writtenBytes == 0 && after.equals(committed.offsets()) && streamTime == committed.streamTime();
         if (isSame && (undo == null || committed.dataUpTo() != CommitState.UNKNOWN)) {
             rightAt = time.milliseconds();
+            writing(() -> bulk.commitAgain(this::commitRecord));
             return;
         }
         writing(() -> {
             CommitState before = committed;
-            CommitState next = new CommitState(before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy(), time.milliseconds());
-            committed = next;
+            committed = new CommitState(
+                    before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy(), time.milliseconds());
             sinceLastingBytes += writtenBytes;
-            try {
-                bulk.commit(this::commitRecord);
-            } catch (RuntimeException e) {
-                committed = before;
-                throw e;
+            waiting = processed && !mode.snapshots();
+            if (!waiting) {
+                try {
+                    bulk.commit(this::commitRecord);
+                } catch (RuntimeException e) {
+                    committed = before;
+                    throw e;
+                }
+                beginAfterCommit();
             }
             writtenBytes = 0;
-            rightAt = next.madeAt();
+            rightAt = committed.madeAt();
             committedHere = standsForData(offsets);
-            if (undo != null) {
-                undo.begin(next);
-                undoEntries = 0;
-            }
             CommittedReader old = committedReader;
             if (old != null) {
                 committedReader = new CommittedReader(this, store.snapshot());
                 old.release();
             }
         });
+    }
+
+    /** Writes a commit that waits. To be called before what follows it is written. */
+    private void finishCommit() {
+        if (waiting) {
+            committed = committed.rightAt(rightAt);
+            commitRecord();
+            waiting = false;
+            beginAfterCommit();
+        }
+    }
+
+    private void beginAfterCommit() {
+        processed = false;
+        if (undo != null) {
+            undo.begin(committed);
+            undoEntries = 0;
+        }
     }
 
     /**
@@ -443,6 +484,7 @@ final class StateTable implements TableReader, AutoCloseable {
         try {
             closeReaders();
             bulk.end(this::commitRecord);
+            finishCommit();
             if (ahead && committedHere && writtenBytes == 0) {
                 store.delete(TableKeys.AHEAD);
             }

@@ -150,7 +150,7 @@ final class TableOpener {
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), time, shared::undoneKeys, closed -> {
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), time, shared::undoneKeys, closed -> {
             try {
                 metrics.remove();
             } finally {
@@ -206,6 +206,12 @@ final class TableOpener {
         return shape.kind() == TableKind.VERSIONED
                 ? UndoLog.removeAdded(store, committed.epoch(), firstNew)
                 : UndoLog.removeFrom(store, firstNew);
+    }
+
+    private static boolean isEmpty(KeyValueStore store) {
+        try (Cursor data = store.cursor(TableKeys.ALL_DATA)) {
+            return !data.first();
+        }
     }
 
     /** No data is later than this: what a killed process wrote may be later than the last commit knows. */

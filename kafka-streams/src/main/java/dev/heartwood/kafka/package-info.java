@@ -19,6 +19,9 @@
  *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
  *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
+ *   <li>Under exactly-once without transactional stores a commit of what was processed is in memory only until the next write or commit, or the table's
+ *       end, because Kafka Streams also commits what it is about to delete.
+ *   <li>An offset that is not known is never committed over data.
  *   <li>A table goes back only to a commit that is younger than a limit, for Kafka Streams reads the changelog from there on, and that forgets what
  *       was deleted. How old a commit is counts from when its offsets were last said to be right before data was written that has to be undone.
  *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.

@@ -5,11 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.StoreStats;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TestDirectory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.common.utils.MockTime;
 import org.apache.kafka.streams.KeyValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -73,16 +77,54 @@ class BulkRestoreTest {
     /** A standby that has caught up commits little at a time: from then on its batches are logged and each commit is durable. */
     @Test
     void aStoreThatHasCaughtUpIsLogged() {
+        MockTime time = new MockTime();
         StoreContext context = context();
-        HeartwoodKeyValueStore store = context.open(store());
+        HeartwoodKeyValueStore store = store();
+        store.goBy(time);
+        context.open(store);
         restore(context, 0);
         store.commit(Map.of(StoreContext.CHANGELOG, 1L));
-        context.streams().restore("s", List.of(KeyValue.pair(key(1), new byte[] {1})));
-        store.commit(Map.of(StoreContext.CHANGELOG, 2L));
+        long atFirst = store.table().stats().logBytesWritten();
+        for (int commit = 2; commit < 20; commit++) {
+            // As where many stores are restored together under exactly-once.
+            time.sleep(100);
+            restoreLittle(context);
+            store.commit(Map.of(StoreContext.CHANGELOG, (long) commit));
+        }
+        assertEquals(atFirst, store.table().stats().logBytesWritten(), "the restore goes on");
+        time.sleep(BulkRestore.CAUGHT_UP_MILLIS);
+        restoreLittle(context);
+        store.commit(Map.of(StoreContext.CHANGELOG, 20L));
         long logged = store.table().stats().logBytesWritten();
         restore(context, 1);
         long bytes = store.table().stats().logBytesWritten() - logged;
         assertTrue(bytes > (long) BATCH * VALUE_BYTES, () -> "only " + bytes + " bytes were logged");
+        store.close();
+    }
+
+    private static void restoreLittle(StoreContext context) {
+        context.streams().restore("s", List.of(KeyValue.pair(key(1), new byte[] {1})));
+    }
+
+    /** Kafka Streams commits a standby to which nothing comes again and again: what it has must not be restored a second time then. */
+    @Test
+    void aStoreToWhichNothingComesAnyMoreIsDurable() {
+        MockTime time = new MockTime();
+        SimulatedMachine machine = new SimulatedMachine(1);
+        HeartwoodKeyValueStore store = store();
+        store.goBy(time);
+        StoreContext context = StoreContext.on(machine, directory.path(), Map.of());
+        context.open(store);
+        restore(context, 0);
+        for (int commit = 0; commit < 3; commit++) {
+            store.commit(Map.of(StoreContext.CHANGELOG, 7L));
+            time.sleep(BulkRestore.CAUGHT_UP_MILLIS);
+        }
+        machine = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        store = StoreContext.on(machine, directory.path(), Map.of()).open(store());
+        assertEquals(7L, store.committedOffset(StoreContext.CHANGELOG));
+        assertEquals(BATCH, Counted.entries(store.all()));
         store.close();
     }
 

@@ -11,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -28,6 +30,7 @@ import java.util.stream.Stream;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.InvalidStateStoreException;
 import org.apache.kafka.streams.errors.ProcessorStateException;
@@ -144,6 +147,86 @@ class CommitTest {
         assertNull(get(store, "added"));
         assertEquals(1L, store.committedOffset(StoreContext.CHANGELOG));
         assertEquals(0, store.approximateNumUncommittedBytes());
+        store.close();
+    }
+
+    /** Kafka Streams 4.3 commits the stores of a task whose transaction it gives up, closes them, and deletes them: it may be killed in the midst. */
+    @Test
+    void underExactlyOnceACommitLastsWhenTheStoreGoesOnOrIsClosed() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        HeartwoodKeyValueStore store = open(machine);
+        put(store, "a", "1");
+        store.commit(Map.of(StoreContext.CHANGELOG, 10L));
+        put(store, "a", "2");
+        store.commit(Map.of(StoreContext.CHANGELOG, 12L));
+        assertEquals(12L, store.committedOffset(StoreContext.CHANGELOG));
+        machine = killed(machine, store);
+
+        store = open(machine);
+        assertEquals("1", get(store, "a"), "the transaction may have been given up");
+        assertEquals(10L, store.committedOffset(StoreContext.CHANGELOG));
+        put(store, "a", "3");
+        store.commit(Map.of(StoreContext.CHANGELOG, 13L));
+        store.close();
+
+        store = open(machine);
+        assertEquals("3", get(store, "a"));
+        assertEquals(13L, store.committedOffset(StoreContext.CHANGELOG));
+        put(store, "a", "4");
+        store.commit(Map.of(StoreContext.CHANGELOG, 14L));
+        store.commit(Map.of(StoreContext.CHANGELOG, 14L)); // of a task that was revoked, when it is closed
+        machine = killed(machine, store);
+
+        store = open(machine);
+        assertEquals("4", get(store, "a"));
+        put(store, "a", "5");
+        store.commit(Map.of(StoreContext.CHANGELOG, 15L));
+        put(store, "a", "6");
+        machine = killed(machine, store);
+
+        StoreContext context = StoreContext.on(machine, directory.path(), EXACTLY_ONCE);
+        store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        assertEquals("5", get(store, "a"));
+        put(store, "a", "7");
+        store.commit(Map.of(StoreContext.CHANGELOG, 16L));
+        context.streams().restore("s", List.of(KeyValue.pair("b".getBytes(), "1".getBytes()))); // as a standby now
+        machine = killed(machine, store);
+
+        store = open(machine);
+        assertEquals("7", get(store, "a"));
+        assertEquals(16L, store.committedOffset(StoreContext.CHANGELOG));
+        store.close();
+    }
+
+    private HeartwoodKeyValueStore open(SimulatedMachine machine) {
+        return StoreContext.on(machine, directory.path(), EXACTLY_ONCE)
+                .open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+    }
+
+    private static SimulatedMachine killed(SimulatedMachine machine, HeartwoodKeyValueStore store) {
+        SimulatedMachine left = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        return left;
+    }
+
+    /** Kafka Streams commits a task that it gives up while it initialises it as if nothing was known of the stores whose turn had not come. */
+    @ParameterizedTest
+    @CsvSource({"at_least_once", "exactly_once_v2"})
+    void anUnknownOffsetOverDataIsNone(String guarantee) {
+        Map<String, String> configs = Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
+        HeartwoodKeyValueStore store = open(configs);
+        store.commit(Map.of(StoreContext.CHANGELOG, -4L));
+        put(store, "a", "1");
+        store.commit(Map.of(StoreContext.CHANGELOG, 10L));
+        store.close();
+        for (int opening = 0; opening < 2; opening++) {
+            store = open(configs);
+            store.commit(Map.of(StoreContext.CHANGELOG, -4L));
+            assertNull(store.committedOffset(StoreContext.CHANGELOG), "by which it is restored, or wiped");
+            store.close();
+        }
+        store = open(configs);
+        assertNull(store.committedOffset(StoreContext.CHANGELOG));
         store.close();
     }
 

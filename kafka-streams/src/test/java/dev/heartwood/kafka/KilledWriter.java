@@ -26,15 +26,21 @@ final class KilledWriter {
         long seed = Long.parseLong(arguments[2]);
         int step = Integer.parseInt(arguments[3]);
         KeyValueStore<Bytes, byte[]> store = open(directory, arguments[1]);
+        int committed = -1;
         while (true) {
             Step next = step(seed, step);
             store.put(next.key(), next.value());
+            if (committed >= 0) {
+                // Where a kill takes writes back a commit is there for good with what follows it.
+                Files.writeString(
+                        committed(directory), committed + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                System.out.println(committed);
+                committed = -1;
+            }
             step++;
             if (step % COMMIT_INTERVAL == 0) {
                 store.commit(Map.of(StoreContext.CHANGELOG, (long) step));
-                Files.writeString(
-                        committed(directory), step + "\n", StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-                System.out.println(step);
+                committed = step;
             }
         }
     }

@@ -79,7 +79,7 @@ class RolledBackExpiryTest {
                     StoreLives.Opened opened = lives.open(directory.path(), seed);
                     try {
                         lives.check(opened.store());
-                        lives.live(opened);
+                        lives.live(opened, StoreLives.Ending.CLOSED);
                     } finally {
                         opened.store().close();
                     }
@@ -97,7 +97,7 @@ class RolledBackExpiryTest {
                 StoreLives lives = new StoreLives(kind, seed);
                 for (int life = 0; life < 4; life++) {
                     die(directory, StoreLives.class, kind.name(), Long.toString(seed), Integer.toString(life));
-                    lives.live(null);
+                    lives.live(null, StoreLives.Ending.DEATH);
                 }
                 StoreLives.Opened opened = lives.open(task(directory), seed);
                 try {
@@ -131,6 +131,7 @@ class RolledBackExpiryTest {
             HeartwoodWindowStore store = open(Path.of(arguments[0]));
             store.put(key(KEYS), new byte[1], 2 * SEGMENT + 19);
             commit(store, 2);
+            commit(store, 2); // finishes the first
             Runtime.getRuntime().halt(StoreLives.DEAD);
         }
     }

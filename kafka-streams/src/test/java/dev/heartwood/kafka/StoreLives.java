@@ -41,11 +41,11 @@ final class StoreLives {
     private final Kind kind;
     private final SplittableRandom random;
     private Map<Entry, Bytes> data = new HashMap<>();
-    private Map<Entry, Bytes> committed = Map.of();
     private long streamTime = -1;
-    private long committedTime = -1;
     private long offset;
-    private long committedOffset = -1;
+    private Commit committed = new Commit(Map.of(), -1, -1);
+    private Commit waiting;
+    private boolean processed;
     private long now;
 
     /** A key with the start of its window, or the end of its session. */
@@ -55,6 +55,19 @@ final class StoreLives {
             int byTime = Long.compare(time, other.time);
             return byTime != 0 ? byTime : key.compareTo(other.key);
         }
+    }
+
+    /** What a commit left. */
+    private record Commit(Map<Entry, Bytes> data, long streamTime, long offset) {}
+
+    /** How a life ends. */
+    enum Ending {
+        /** The store is closed. */
+        CLOSED,
+        /** The process ends without that. */
+        DEATH,
+        /** The process ends without that, after it has processed a record. */
+        DEATH_AT_WORK
     }
 
     /** A kind of store whose records expire. */
@@ -168,16 +181,16 @@ final class StoreLives {
         long seed = Long.parseLong(arguments[2]);
         StoreLives lives = new StoreLives(Kind.valueOf(arguments[1]), seed);
         for (int life = 0; life < Integer.parseInt(arguments[3]); life++) {
-            lives.live(null);
+            lives.live(null, Ending.DEATH);
         }
         Opened opened = lives.open(Path.of(arguments[0]), seed);
         lives.check(opened.store());
-        lives.live(opened);
+        lives.live(opened, Ending.DEATH);
         Runtime.getRuntime().halt(DEAD);
     }
 
-    /** Lives one life, with a store or without, and goes back to what the last commit left. */
-    void live(Opened opened) {
+    /** Lives one life, with a store or without, up to its ending, which is the caller's, and goes back to what the last commit left. */
+    void live(Opened opened, Ending ending) {
         for (int deeds = random.nextInt(25); deeds > 0; deeds--) {
             switch (random.nextInt(12)) {
                 case 0 -> commit(opened);
@@ -196,15 +209,26 @@ final class StoreLives {
         if (opened != null) {
             assertShown(opened.store());
         }
-        data = new HashMap<>(committed);
-        streamTime = committedTime;
-        offset = committedOffset;
-        now = Math.max(BEGIN, committedTime) + random.nextLong(SEGMENT_MILLIS);
+        if (ending == Ending.DEATH_AT_WORK) {
+            kind.put(opened.store(), new Entry(Bytes.wrap("key0".getBytes()), 2 * now), new byte[1]);
+        }
+        if (ending != Ending.DEATH) {
+            finishCommit();
+        }
+        waiting = null;
+        processed = false;
+        data = new HashMap<>(committed.data());
+        streamTime = committed.streamTime();
+        offset = committed.offset();
+        now = Math.max(BEGIN, streamTime) + random.nextLong(SEGMENT_MILLIS);
     }
 
-    /** Writes a record that no commit follows, by which the last commit is there for good. */
-    void processMore(Opened opened) {
-        kind.put(opened.store(), new Entry(Bytes.wrap("key0".getBytes()), 2 * now), new byte[1]);
+    /** What comes after a commit of what was processed makes it one that lasts. */
+    private void finishCommit() {
+        if (waiting != null) {
+            committed = waiting;
+            waiting = null;
+        }
     }
 
     private static StateTable table(StateStore store) {
@@ -213,8 +237,9 @@ final class StoreLives {
 
     /** What Kafka Streams finds when it has opened the store. */
     void check(StateStore store) {
-        assertEquals(committedOffset < 0 ? null : committedOffset, ((TableStore) store).committedOffset(StoreContext.CHANGELOG));
-        assertEquals(committedTime, table(store).streamTime());
+        Long found = ((TableStore) store).committedOffset(StoreContext.CHANGELOG);
+        assertEquals(committed.offset() < 0 ? null : committed.offset(), found);
+        assertEquals(committed.streamTime(), table(store).streamTime());
         assertShown(store);
     }
 
@@ -233,10 +258,13 @@ final class StoreLives {
     }
 
     private void commit(Opened opened) {
+        finishCommit();
         offset++;
-        committed = Map.copyOf(data);
-        committedTime = streamTime;
-        committedOffset = offset;
+        waiting = new Commit(Map.copyOf(data), streamTime, offset);
+        if (!processed) {
+            finishCommit();
+        }
+        processed = false;
         if (opened != null) {
             opened.store().commit(Map.of(StoreContext.CHANGELOG, offset));
         }
@@ -259,6 +287,8 @@ final class StoreLives {
     }
 
     private void write(Opened opened) {
+        finishCommit();
+        processed = true;
         for (KeyValue<Entry, byte[]> record : records()) {
             streamTime = Math.max(streamTime, record.key.time());
             set(record);
@@ -277,6 +307,7 @@ final class StoreLives {
     }
 
     private void restore(Opened opened) {
+        finishCommit();
         List<KeyValue<Entry, byte[]>> records = records();
         records.forEach(record -> streamTime = Math.max(streamTime, record.key.time()));
         records.forEach(this::set);
