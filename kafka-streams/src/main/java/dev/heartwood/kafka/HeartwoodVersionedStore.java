@@ -101,11 +101,11 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
     void restore(Collection<ConsumerRecord<byte[], byte[]>> records, RestoreBatch batch) {
         StateTable table = table();
         for (ConsumerRecord<byte[], byte[]> record : records) {
+            restorePosition(record, batch);
             if (isExpired(record.timestamp())) {
                 continue;
             }
             table.observe(record.timestamp());
-            restorePosition(record, batch);
             insert(record.key(), record.value(), record.timestamp(), batch::put);
             // The next record may be of the same key, and looks for this one in the table.
             batch.write();

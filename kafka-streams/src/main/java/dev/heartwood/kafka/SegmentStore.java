@@ -43,6 +43,7 @@ abstract class SegmentStore extends TableStore {
         table.observe(time);
         if (time < liveFrom()) {
             droppedRecords.count();
+            updatePosition();
             return;
         }
         table.put(tableKey(storeKey.get()), value);
@@ -58,8 +59,8 @@ abstract class SegmentStore extends TableStore {
         }
         long liveFrom = liveFrom();
         for (ConsumerRecord<byte[], byte[]> record : records) {
+            restorePosition(record, batch);
             if (keys.timeOfStoreKey(record.key()) >= liveFrom) {
-                restorePosition(record, batch);
                 batch.put(tableKey(record.key()), record.value());
             }
         }

@@ -43,6 +43,7 @@ import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.SessionStore;
 import org.apache.kafka.streams.state.WindowStore;
 import org.apache.kafka.streams.state.internals.PositionSerde;
+import org.apache.kafka.streams.state.internals.WindowKeySchema;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -140,18 +141,39 @@ class QueryTest {
         assertEquals(FailureReason.STORE_EXCEPTION, closed.getFailureReason());
     }
 
+    /** Who asks for the position of a record that came too late waits for nothing: it changes nothing. */
+    @Test
+    void aRecordThatHasExpiredMovesThePositionToo() {
+        StoreContext standby = new StoreContext(
+                directory.path(), Map.of(StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, "true"));
+        HeartwoodWindowStore store = (HeartwoodWindowStore) HeartwoodStores.persistentWindowStore(
+                        "w", Duration.ofMinutes(1), Duration.ofSeconds(1), false)
+                .get();
+        standby.open(store);
+        standby.processing(4, 0);
+        store.put(bytes("a"), new byte[1], 100_000);
+        standby.processing(5, 0);
+        store.put(bytes("a"), new byte[1], 10_000);
+        assertEquals(Position.emptyPosition().withComponent("input", 0, 5), store.getPosition());
+        byte[] late = WindowKeySchema.toStoreKeyBinary(bytes("a"), 20_000, 0).get();
+        standby.streams().restoreWithHeaders("w", List.of(restored(late, 6)));
+        assertEquals(Position.emptyPosition().withComponent("input", 0, 6), store.getPosition());
+        assertEquals(1, Counted.entries(store.all()));
+        store.close();
+    }
+
     /** Of a standby the position ran ahead of what a batch had written, and the answer was from before the record that it was asked for. */
     @Test
     void aQueryIsRefusedWhileARestoredRecordIsNotWritten() {
         StoreContext standby = new StoreContext(
                 directory.path(), Map.of(StreamsConfig.InternalConfig.IQ_CONSISTENCY_OFFSET_VECTOR_ENABLED, "true"));
         HeartwoodKeyValueStore store = standby.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
-        standby.streams().restoreWithHeaders("s", List.of(restored("a", 4)));
+        standby.streams().restoreWithHeaders("s", List.of(restored("a".getBytes(), 4)));
         assertEquals(Position.emptyPosition().withComponent("input", 0, 4), store.getPosition());
         Query<byte[]> query = KeyQuery.<Bytes, byte[]>withKey(bytes("a"));
         PositionBound five = PositionBound.at(Position.emptyPosition().withComponent("input", 0, 5));
         List<FailureReason> asked = new ArrayList<>();
-        List<ConsumerRecord<byte[], byte[]>> batch = List.of(restored("a", 5), restored("b", 6));
+        List<ConsumerRecord<byte[], byte[]>> batch = List.of(restored("a".getBytes(), 5), restored("b".getBytes(), 6));
         standby.streams().restoreWithHeaders("s", new AbstractList<>() {
             @Override
             public ConsumerRecord<byte[], byte[]> get(int index) {
@@ -172,7 +194,7 @@ class QueryTest {
     }
 
     /** A changelog's record whose value says at which position of the input it was written. */
-    private static ConsumerRecord<byte[], byte[]> restored(String key, int offset) {
+    private static ConsumerRecord<byte[], byte[]> restored(byte[] key, int offset) {
         Position position = Position.emptyPosition().withComponent("input", 0, offset);
         RecordHeaders headers = new RecordHeaders();
         headers.add(ChangelogRecordDeserializationHelper.CHANGELOG_VERSION_HEADER_RECORD_CONSISTENCY);
@@ -187,7 +209,7 @@ class QueryTest {
                 TimestampType.CREATE_TIME,
                 0,
                 0,
-                key.getBytes(),
+                key,
                 new byte[] {(byte) offset},
                 headers,
                 Optional.empty());

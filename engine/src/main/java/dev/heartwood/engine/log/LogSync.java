@@ -71,13 +71,17 @@ final class LogSync {
         return target;
     }
 
-    /** Makes durable what nothing may be let go of before; returns false while that cannot be done yet. */
-    boolean prepareRelease() {
+    /**
+     * Makes durable what nothing may be let go of before; returns false while that cannot be done yet.
+     *
+     * @param endsEarlierLives whether all that earlier lives have left is let go of: what was cut off cannot come back then
+     */
+    boolean prepareRelease(boolean endsEarlierLives) {
         if (!statement.holdsRelease()) {
             return true;
         }
         if (statement.isOwed()) {
-            return false;
+            return endsEarlierLives;
         }
         pool.syncDirectory(commit);
         statement.sync(commit);

@@ -7,8 +7,8 @@ package dev.heartwood.engine.log;
 final class LossStatement {
     /*
      * Until the statement is there, nothing is called durable by a sync: it would be behind a gap that nobody has accepted. And until it is
-     * durable, nothing of earlier lives is let go of, if recovery cut something off: that would come back once the gap before it is no longer
-     * there to be seen.
+     * durable, no part of earlier lives is let go of, if recovery cut something off: that would come back once the gap before it is no longer
+     * there to be seen. All of them may be: of generations that a checkpoint holds nothing comes back.
      *
      * Shared field    read       written                                 guarded by
      * isDue, isCut    plain      plain, before the log is used           -

@@ -37,7 +37,8 @@ record SegmentHeader(
     /*
      * Death of the process keeps a prefix of the stores, so the header is published by its first 8 bytes, which hold checksum
      * and type: they are zero from before the first store of a new header until after its last. A page whose first 8 bytes
-     * are zero is "unheaded": the segment holds nothing. Any other page whose checksum fails is damage, unless power was lost.
+     * are zero is "unheaded": the segment holds nothing. Any other page whose checksum fails is damage, unless power was lost. So of an old
+     * header's copies a damaged one is zeroed first: beside one that is intact, or zero, no other is ever damaged.
      */
 
     /**
@@ -65,8 +66,9 @@ record SegmentHeader(
 
     /** Writes both copies into a mapped segment and zeroes the place of the first record. */
     void publish(long segment, long storeId) {
-        for (int copy = 0; copy < LogLayout.HEADER_COPIES; copy++) {
-            Memory.putLongVolatile(segment + (long) copy * PageLayout.PAGE_BYTES, 0);
+        int first = emptiedFirst(segment);
+        for (int i = 0; i < LogLayout.HEADER_COPIES; i++) {
+            Memory.putLongVolatile(segment + (long) (first ^ i) * PageLayout.PAGE_BYTES, 0);
         }
         long scratch = segment + LogLayout.HEADER_BYTES;
         for (int copy = 0; copy < LogLayout.HEADER_COPIES; copy++) {
@@ -78,6 +80,11 @@ record SegmentHeader(
             Memory.putLongVolatile(page, Memory.getLong(scratch));
         }
         Memory.fill(scratch, PageLayout.PAGE_BYTES, 0);
+    }
+
+    /** Which of a mapped segment's two copies goes first. */
+    static int emptiedFirst(long segment) {
+        return isIntact(segment) ? 1 : 0;
     }
 
     private void writeBody(long page) {

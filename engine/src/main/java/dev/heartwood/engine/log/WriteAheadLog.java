@@ -226,7 +226,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /** Segments of this generation and older ones are no longer needed: a durable checkpoint holds what they hold. */
     public void release(long upTo) {
-        if (!sync.prepareRelease()) {
+        if (!sync.prepareRelease(upTo >= scan.lastGeneration())) {
             return;
         }
         List<LogSegment> released = structure.removeUpTo(upTo);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ClosedException;
+import dev.heartwood.CorruptionException;
 import dev.heartwood.FormatTooNewException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
@@ -13,6 +14,7 @@ import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Crc32c;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -383,6 +385,53 @@ class WriteAheadLogTest {
         killed.discard();
     }
 
+    /** After a loss of power that cut the log there was no space to say so, and a checkpoint that held everything gave none back. */
+    @Test
+    void aCheckpointOfAllThatWasCutGivesItsSpaceBack() {
+        int owed = 0;
+        for (int seed = 0; seed < 50; seed++) {
+            log.rotate(seed + 1, 0);
+            for (int i = 0; i < 8; i++) {
+                tester.append(log, i % 2, Operation.put(seed + 1, sequence++, "y".repeat(1000)));
+            }
+            CrashStorage left = storage.losePower(new Random(seed));
+            try (LogTester sink = new LogTester();
+                    WriteAheadLog recovered = WriteAheadLog.open(left, STORE_ID, 2, OPTIONS, 0)) {
+                left.bytesMax = 0;
+                recovered.replay(sink);
+                recovered.rotate(100, 0);
+                if (isRefusedForSpace(recovered::sync)) {
+                    owed++;
+                    recovered.release(lastGeneration(left) - 1);
+                    recovered.rotate(101, 0);
+                    assertTrue(isRefusedForSpace(recovered::sync), "what was cut off could come back");
+                    recovered.release(100);
+                    recovered.rotate(102, 0);
+                    recovered.sync();
+                }
+            }
+            left.discard();
+        }
+        assertTrue(owed > 5, "losses of power that had to be stated: " + owed);
+    }
+
+    private static long lastGeneration(CrashStorage storage) {
+        return storage.files.values().stream()
+                .filter(file -> !file.name.equals(LaneClaims.FILE) && SegmentHeader.isIntact(file.address))
+                .mapToLong(file -> Memory.getLong(file.address + PageLayout.GENERATION))
+                .max()
+                .orElseThrow();
+    }
+
+    private static boolean isRefusedForSpace(Runnable call) {
+        try {
+            call.run();
+            return false;
+        } catch (NoSpaceException e) {
+            return true;
+        }
+    }
+
     @Test
     void releasedSegmentsAreUsedAgain() {
         for (int generation = 1; generation < 200; generation++) {
@@ -458,6 +507,29 @@ class WriteAheadLogTest {
             Memory.putInt(page, Crc32c.of(page + 4, 4092));
         }
         assertThrows(FormatTooNewException.class, () -> replay(image, 0, new ReplaySummary[1]));
+    }
+
+    /** A file with a damaged header is used again, and the process dies when it has emptied one of the two. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void ofTwoHeadersTheDamagedOneIsEmptiedFirst(int damaged) {
+        log.rotate(1, 0);
+        tester.append(log, 0, put(100));
+        log.rotate(2, 0);
+        tester.append(log, 0, Operation.put(2, sequence++, "b"));
+        for (int emptied = 0; emptied < 2; emptied++) {
+            CrashStorage image = storage.kill();
+            long header = image.files.get("log-000001.seg").address;
+            Memory.putInt(header + damaged * 4096 + 100, 1);
+            boolean isFirst = SegmentHeader.emptiedFirst(header) == emptied;
+            assertEquals(isFirst, emptied == damaged);
+            Memory.putLong(header + emptied * 4096, 0);
+            if (isFirst) {
+                assertEquals(1, replay(image, 1, new ReplaySummary[1]).size());
+            } else {
+                assertThrows(CorruptionException.class, () -> replay(image, 1, new ReplaySummary[1]));
+            }
+        }
     }
 
     /** The process dies at every store of a header: with the file new, and with the file used before. */
