@@ -17,7 +17,7 @@ final class MergedMaplet {
     /*
      * The merged run's own fingerprints are the best: as long as can be, and of live keys only. So are those of kept runs
      * whose maplet has become too short for the size of the new one. Both take memory for each key, and a merge takes no more for that than it
-     * was admitted with: whoever packs a memtable needs some too. The maplets of the plan's
+     * was admitted with: whoever packs a memtable needs some too. And kept runs that cannot be read are taken as they are. The maplets of the plan's
      * bundles name every key that the merged run has, too, among others that are gone; so where memory is short, they are taken over
      * as they are, and the maplet errs a little more often. So they are where a key's versions and those of kept runs make more
      * fingerprints than a maplet may have: what the plan's bundles name is not more (FilterLimit).
@@ -76,6 +76,9 @@ final class MergedMaplet {
                 } catch (InsufficientMemoryException e) {
                     continue; // the next takes less
                 } catch (CorruptionException | ReadFailedException e) {
+                    if (effort == Effort.REFRESHED) {
+                        continue; // the next does not read kept runs
+                    }
                     if (mergedPosition < 0 || !fresh.isInPieces()) {
                         throw e;
                     }

@@ -38,7 +38,7 @@ final class RangeDiscard {
     }
 
     private static boolean holds(Span span, Span part) {
-        boolean from = span.from() == null || part.from() != null && Keys.compare(span.from(), part.from()) <= 0;
+        boolean from = span.from() == null || span.from().length == 0 || part.from() != null && Keys.compare(span.from(), part.from()) <= 0;
         boolean to = span.to() == null || part.to() != null && Keys.compare(part.to(), span.to()) <= 0;
         return from && to;
     }

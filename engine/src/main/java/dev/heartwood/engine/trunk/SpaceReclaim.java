@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletSlice;
 import dev.heartwood.engine.trunk.RedundancyEstimate.Node;
@@ -183,10 +184,10 @@ final class SpaceReclaim {
         addedThen = trunk.events().entriesAdded();
         heap.clear();
         TrunkVersion version = trunk.pin();
+        Map<Long, MapletSlice> used = new HashMap<>();
         try {
             chooseSample();
             Map<Long, MapletSlice> known = slices;
-            Map<Long, MapletSlice> used = new HashMap<>();
             Function<Maplet, MapletSlice> sliceOf = maplet -> {
                 MapletSlice slice = known.containsKey(maplet.id()) ? known.get(maplet.id()) : used.get(maplet.id());
                 slice = slice == null ? read(maplet) : slice;
@@ -198,6 +199,7 @@ final class SpaceReclaim {
             take(estimate, oldestView);
         } catch (RuntimeException | Error e) {
             again = true;
+            slices.putAll(used);
             throw e;
         } finally {
             version.release();
@@ -222,7 +224,7 @@ final class SpaceReclaim {
             MapletSlice slice = MapletSlice.read(storage.file(), maplet, storage.mergeBuffers(), zeroBits);
             pagesRead += slice.pages();
             return slice;
-        } catch (CorruptionException damaged) {
+        } catch (CorruptionException | ReadFailedException damaged) {
             // Reads and merges that meet the page report it; what this maplet would tell is not known.
             return MapletSlice.NONE;
         }

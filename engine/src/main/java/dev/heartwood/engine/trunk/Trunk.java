@@ -191,9 +191,9 @@ public final class Trunk {
             }
         } finally {
             structure.unlock();
-        }
-        if (memtable != null) {
-            memtable.release();
+            if (memtable != null) {
+                memtable.release();
+            }
         }
     }
 

@@ -2,13 +2,16 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Memory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A device of blocks in arrays, which can be looked at and damaged, and whose operations fail on demand. Thread-safe. */
 public final class ArrayDevice implements BlockDevice {
@@ -28,6 +31,12 @@ public final class ArrayDevice implements BlockDevice {
 
     /** Which read from now on fails, once; 0 for none. */
     public int failingRead;
+
+    /** Pages that cannot be read. */
+    public final Set<Long> unreadable = new HashSet<>();
+
+    /** How often such a page was to be read. */
+    public int unreadableMet;
 
     /** A device that grows as it is asked to. */
     public ArrayDevice() {
@@ -70,6 +79,10 @@ public final class ArrayDevice implements BlockDevice {
             throw new CorruptionException(name(), position / ALIGNMENT, "page", "a page", "a failing read");
         }
         for (int at = 0; at < length; at += ALIGNMENT) {
+            if (unreadable.contains((position + at) / ALIGNMENT)) {
+                unreadableMet++;
+                throw new ReadFailedException(5, "EIO", "read", name(), position + at);
+            }
             byte[] block = blocks.getOrDefault((position + at) / ALIGNMENT, new byte[ALIGNMENT]);
             Memory.copyFrom(block, 0, address + at, ALIGNMENT);
             pagesRead.add((position + at) / ALIGNMENT);

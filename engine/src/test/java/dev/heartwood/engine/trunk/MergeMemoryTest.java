@@ -84,6 +84,20 @@ class MergeMemoryTest {
         assertTrue(peak < refreshing - saved / 2, () -> peak + " bytes taken, with new fingerprints " + refreshing);
     }
 
+    /** New fingerprints of what is kept are a gain, which a merge does without. */
+    @Test
+    void keptRunsAreTakenAsTheyAreWhereTheyCannotBeRead() {
+        CompactionPlan plan = plan(SMALL_RUNS, SMALL_RUNS + 2);
+        MergeMemory memory = MergeMemory.of(plan, tree.storage);
+        assertTrue(memory.refreshes());
+        for (int extent : tree.trunk.version().root().bundle(0).runs()[0].branch().extents()) {
+            tree.makeUnreadable(extent);
+        }
+        check(plan, memory, MergeMemory.CHUNK_PAGES_MIN);
+        assertTrue(tree.device.unreadableMet > 0, "the run was not to be read");
+        tree.device.unreadable.clear();
+    }
+
     /** Some runs merged, all others kept. */
     private CompactionPlan plan(int from, int to) {
         TrunkNode leaf = tree.trunk.version().root();

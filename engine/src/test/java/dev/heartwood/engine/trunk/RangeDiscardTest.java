@@ -55,6 +55,20 @@ class RangeDiscardTest {
         }
     }
 
+    /** No key is before the empty one, so a span from there on holds the leaf that has no lower end. */
+    @Test
+    void aSpanFromTheEmptyKeyOnHoldsTheFirstLeaf() {
+        for (byte[] to : new byte[][] {null, History.bytes(key(100))}) {
+            try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+                tree.put(key(1), "v");
+                tree.pack();
+                assertEquals(to == null, tree.trunk.discard(new Span(new byte[0], to)), "what has no upper end either");
+                assertEquals(to == null ? 0 : 1, tree.scan(tree.trunk.version(), Entries.NEWEST, null, true).size());
+                tree.releaseAll();
+            }
+        }
+    }
+
     @Test
     void otherKeysStayAndDiscardedOnesHaveTheirValueOrNone() {
         SplittableRandom random = new SplittableRandom(SEED);

@@ -1,9 +1,11 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import dev.heartwood.engine.trunk.RedundancyEstimate.Node;
 import java.util.ArrayList;
@@ -173,6 +175,32 @@ class SpaceReclaimTest {
             assertTrue(subject.space.spaceAmplification() > before, before + RERUN);
             tree.releaseAll();
         }
+    }
+
+    /** Of one maplet nothing is known then; what the others tell is enough, and none is read twice. */
+    @Test
+    void aMapletThatCannotBeReadHoldsNothingUp() {
+        try (TrunkFixture tree = RedundancyEstimateTest.tree(TrunkPolicies.SIZE_TIERED, 20_000, 60_000, i -> i * 7919 % 20_000)) {
+            Maplet maplet = leaf(tree.trunk.version().root()).bundle(0).maplet();
+            for (int i = 0; i < maplet.extentCount(); i++) {
+                tree.makeUnreadable(maplet.extent(i));
+            }
+            Subject subject = new Subject(tree, Choice.WORST);
+            CompactionPlan plan = subject.plan();
+            assertNotNull(plan);
+            assertEquals(1, tree.device.unreadableMet);
+            tree.trunk.abandon(plan);
+            long read = subject.space.pagesRead();
+            subject.space.target(TARGET);
+            tree.trunk.abandon(subject.plan());
+            assertEquals(read, subject.space.pagesRead());
+            tree.device.unreadable.clear();
+            tree.releaseAll();
+        }
+    }
+
+    private static TrunkNode leaf(TrunkNode node) {
+        return node.isLeaf() ? node : leaf(node.pivot(0).child());
     }
 
     /** Nothing is overwritten, only parts of runs have moved on: less than the target allows. */

@@ -110,6 +110,16 @@ final class TrunkFixture implements AutoCloseable {
         compactor = new Compactor(storage, trunk, new MergeOutput(storage, trunk, () -> 0), operator, null);
     }
 
+    /** Has the pages of an extent be on the device only, where they cannot be read. */
+    void makeUnreadable(int extent) {
+        long first = (long) extent * PageLayout.EXTENT_PAGES;
+        file.writeBackAll();
+        file.discard(first, PageLayout.EXTENT_PAGES);
+        for (long page = first; page < first + PageLayout.EXTENT_PAGES; page++) {
+            device.unreadable.add(page);
+        }
+    }
+
     long[] liveSnapshots() {
         return snapshots.stream().mapToLong(Long::longValue).toArray();
     }
