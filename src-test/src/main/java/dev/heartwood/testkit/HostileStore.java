@@ -30,7 +30,11 @@ public final class HostileStore {
     private static final Path DIRECTORY = SimulatedStoreHost.DIRECTORY;
     private static final String DATA = "data.hw";
     private static final int RECORDS_AT = 2 * PageLayout.PAGE_BYTES;
-    private static final int RECORD_HEADER_BYTES = 24;
+    private static final int RECORD_HEADER_BYTES = 16;
+    private static final int RECORD_KIND = 12;
+    private static final int RECORD_IS_ONE = 0x80;
+    private static final int RECORD_IS_LONG = 0x40;
+    private static final int RECORD_SAYS_DURABLE = 0x20;
     private static final int EDIT_BYTES = 4;
     private static final int ENTRIES_MAX = 100_000;
     private static final long HEAP_BYTES_MAX = 256L << 20;
@@ -95,14 +99,25 @@ public final class HostileStore {
         if (!file.equals(DATA)) {
             int at = RECORDS_AT;
             while (at + RECORD_HEADER_BYTES <= contents.length) {
-                int length = intAt(contents, at + 4);
+                long length = recordLength(contents, at);
                 if (length < RECORD_HEADER_BYTES || length > contents.length - at) {
                     return;
                 }
-                records.add(new Target(file, at, length, false));
-                at += length + 3 & -4;
+                records.add(new Target(file, at, (int) length, false));
+                at += (int) length + 3 & -4;
             }
         }
+    }
+
+    /** The length that a record says it has; 0 for what does not say that it is one. */
+    private static long recordLength(byte[] contents, int at) {
+        int word = intAt(contents, at + RECORD_KIND);
+        if ((word & RECORD_IS_ONE) == 0) {
+            return 0;
+        }
+        boolean isLong = (word & RECORD_IS_LONG) != 0;
+        long payload = isLong ? intAt(contents, at + RECORD_HEADER_BYTES) : (word >>> 8 & 0xff) + (word >>> 16);
+        return RECORD_HEADER_BYTES + (isLong ? 4 : 0) + ((word & RECORD_SAYS_DURABLE) != 0 ? 4 : 0) + payload;
     }
 
     private static int intAt(byte[] bytes, int at) {
@@ -152,7 +167,7 @@ public final class HostileStore {
             int place = 4 + ((input[edit] & 0xff) << 8 | input[edit + 1] & 0xff) % (target.length - 4);
             change(bytes, place, input[edit + 2], input[edit + 3]);
         }
-        int length = target.page ? target.length : Math.clamp(bytes.getInt(4), 8, contents.length - at);
+        int length = target.page ? target.length : (int) Math.clamp(recordLength(contents, at), 8, contents.length - at);
         bytes.putInt(0, checksum(contents, at, length) ^ seed);
         machine.place(DIRECTORY, target.file, contents);
         use(machine);

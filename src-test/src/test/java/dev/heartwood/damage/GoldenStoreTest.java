@@ -102,7 +102,7 @@ class GoldenStoreTest {
 
     /** On the machine that wrote it, still running, and on another one; afterwards it is of the current format and opens again. */
     @ParameterizedTest
-    @CsvSource({"v1, 77", "v1, 78", "v2, 77", "v2, 78", "v3, 77", "v3, 78", "v4, 77", "v4, 78", "v5, 77", "v5, 78"})
+    @CsvSource({"v1, 77", "v1, 78", "v2, 77", "v2, 78", "v3, 77", "v3, 78", "v4, 77", "v4, 78", "v5, 77", "v5, 78", "v6, 77", "v6, 78"})
     void aStoreOfEveryFormatOpens(String version, long seed) throws IOException {
         SimulatedMachine machine = golden(version, seed);
         assertEquals(List.of(), Specimen.problems(machine));
@@ -118,7 +118,7 @@ class GoldenStoreTest {
 
     /** Before its first checkpoint, so that it has logs of two formats. */
     @ParameterizedTest
-    @CsvSource({"v1", "v2", "v3", "v4", "v5"})
+    @CsvSource({"v1", "v2", "v3", "v4", "v5", "v6"})
     void aStoreOfEveryFormatMayBeKilledOnceItIsOpen(String version) throws IOException {
         SimulatedMachine machine = golden(version, SEED);
         Specimen expected = expected();

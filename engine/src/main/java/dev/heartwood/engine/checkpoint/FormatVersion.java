@@ -30,10 +30,16 @@ public enum FormatVersion {
      * Log segments of version 2, whose records are shorter by eight to twelve bytes. A store of an older version becomes one of version 5 when it
      * is opened; the segments that it has are read as they are until a checkpoint holds them.
      */
-    V5(5);
+    V5(5),
+
+    /**
+     * Log segments of version 3, whose records are shorter by four to eight bytes. A store of an older version becomes one of version 6 when it is
+     * opened; the segments that it has are read as they are until a checkpoint holds them.
+     */
+    V6(6);
 
     /** The version that is written. */
-    public static final FormatVersion CURRENT = V5;
+    public static final FormatVersion CURRENT = V6;
 
     private final int number;
 

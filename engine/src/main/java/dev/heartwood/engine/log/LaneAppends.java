@@ -56,7 +56,7 @@ final class LaneAppends {
     void reserve(int lane, long payloadBytes) {
         commit.throwFailure();
         LogLane own = lanes[lane];
-        long bytes = LogLayout.recordBytes(payloadBytes);
+        long bytes = LogLayout.recordBytesMax(payloadBytes);
         if (bytes > own.limit - own.position && !slide(own, bytes)) {
             starts.begin(own, lane, payloadBytes);
             if (bytes > own.limit - own.position) {
@@ -89,28 +89,28 @@ final class LaneAppends {
 
     /** Where a record of {@code bytes} would end in the lane's segment, and a mark after it. */
     private static long endOf(LogLane own, long bytes) {
-        return own.position - own.base + bytes + LogLayout.RECORD_PAYLOAD;
+        return own.position - own.base + bytes + LogLayout.RECORD_HEADER_MAX;
     }
 
     /** See {@link WriteAheadLog#prefetch}. */
     void prefetch(int lane, long payloadBytes) {
         LogLane own = lanes[lane];
-        own.touched = Memory.touchLines(own.position, LogLayout.RECORD_PAYLOAD + payloadBytes);
+        own.touched = Memory.touchLines(own.position, LogLayout.RECORD_HEADER_MIN + payloadBytes);
     }
 
     /** See {@link WriteAheadLog#append}. */
     void append(int lane, long sequence, byte kind, long key, int keyLength, long value, int valueLength) {
         assert Entries.isKind(kind) && (kind != Entries.DELETE || valueLength == 0);
         LogLane own = lanes[lane];
-        int length = LogLayout.RECORD_PAYLOAD + keyLength + valueLength;
+        int payload = keyLength + valueLength;
         long at = own.position;
-        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
+        assert at + LogLayout.recordBytesMax(payload) <= own.limit : "reserve first";
         own.begin();
         try {
-            writeHeader(own, length, sequence, kind | keyLength << 8);
-            Memory.copy(key, at + LogLayout.RECORD_PAYLOAD, keyLength);
-            Memory.copy(value, at + LogLayout.RECORD_PAYLOAD + keyLength, valueLength);
-            own.complete(at, length);
+            int header = writeHeader(own, sequence, kind, keyLength, payload);
+            Memory.copy(key, at + header, keyLength);
+            Memory.copy(value, at + header + keyLength, valueLength);
+            own.complete(at, header + payload);
         } catch (Throwable e) {
             commit.fail(e);
             throw e;
@@ -122,15 +122,15 @@ final class LaneAppends {
     /** See {@link WriteAheadLog#appendBatch}. */
     void appendBatch(int lane, long sequence, int count, long payload, long payloadLength) {
         LogLane own = lanes[lane];
-        int length = LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES + (int) payloadLength;
+        int length = LogLayout.BATCH_COUNT_BYTES + (int) payloadLength;
         long at = own.position;
-        assert at + LogLayout.align(length, LogLayout.RECORD_ALIGNMENT) <= own.limit : "reserve first";
+        assert at + LogLayout.recordBytesMax(length) <= own.limit : "reserve first";
         own.begin();
         try {
-            writeHeader(own, length, sequence, LogLayout.KIND_BATCH);
-            Memory.putInt(at + LogLayout.RECORD_PAYLOAD, count);
-            Memory.copy(payload, at + LogLayout.RECORD_PAYLOAD + LogLayout.BATCH_COUNT_BYTES, payloadLength);
-            own.complete(at, length);
+            int header = writeHeader(own, sequence, LogLayout.KIND_BATCH, 0, length);
+            Memory.putInt(at + header, count);
+            Memory.copy(payload, at + header + LogLayout.BATCH_COUNT_BYTES, payloadLength);
+            own.complete(at, header + length);
         } catch (Throwable e) {
             commit.fail(e);
             throw e;
@@ -145,8 +145,7 @@ final class LaneAppends {
             if (own.segment != null && own.segment.end() > LogLayout.HEADER_BYTES) {
                 own.begin();
                 try {
-                    writeHeader(own, LogLayout.RECORD_PAYLOAD, own.segment.firstSequence, LogLayout.KIND_MARK);
-                    own.complete(own.position, LogLayout.RECORD_PAYLOAD);
+                    own.complete(own.position, writeHeader(own, own.segment.firstSequence, LogLayout.KIND_MARK, 0, 0));
                 } finally {
                     own.finish();
                 }
@@ -154,14 +153,16 @@ final class LaneAppends {
         }
     }
 
-    /** Of the record at the lane's position. */
-    private void writeHeader(LogLane own, int length, long sequence, int kindAndKeyLength) {
+    /** Of the record at the lane's position; returns the bytes before its payload. */
+    private int writeHeader(LogLane own, long sequence, int kind, int keyLength, int payloadLength) {
         long number = lsn.getAndIncrement(LSN_INDEX);
         requireDrawn(number - own.segment.firstLsn);
         requireDrawn(sequence - own.segment.firstSequence);
-        long behind = number - commit.durable();
-        int unsynced = behind < 0xffff_ffffL ? (int) behind : LogLayout.UNSYNCED_UNKNOWN;
-        LogRecord.writeHeader(own.position, length, number, sequence, kindAndKeyLength, unsynced);
+        long durable = commit.durable();
+        long unsynced = own.says(durable) && number - durable <= LogLayout.UNSYNCED_MAX
+                ? number - durable
+                : LogLayout.UNSYNCED_UNKNOWN;
+        return LogRecord.writeHeader(own.position, number, sequence, kind, keyLength, payloadLength, unsynced);
     }
 
     /** Recovery would take a record with other numbers for none, and the log to end before it. */

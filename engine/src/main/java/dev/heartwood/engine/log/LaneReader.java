@@ -69,13 +69,17 @@ final class LaneReader implements AutoCloseable {
     /** Whether there is a valid record here, of {@code available} bytes at most. */
     private boolean isRecord(long address, long available) {
         long readable = mapped.windowEnd() - offset;
-        if (readable < Math.min(available, record.bytesMin())) {
+        if (readable < Math.min(available, record.headerMin())) {
             throw LogScan.unread(mapped);
         }
-        if (!record.isPlausible(address, available)) {
+        if (available < record.headerMin() || !record.mayBegin(address)) {
             return false;
         }
-        boolean isIntact = LogRecord.length(address) <= readable && record.isIntact(address);
+        boolean isHeaderReadable = record.headerBytes(address) <= readable;
+        if (isHeaderReadable && !record.isPlausible(address, available)) {
+            return false;
+        }
+        boolean isIntact = isHeaderReadable && record.length(address) <= readable && record.isIntact(address);
         if (!isIntact && readable < available && record.lsn(address) > lsn) {
             throw LogScan.unread(mapped);
         }

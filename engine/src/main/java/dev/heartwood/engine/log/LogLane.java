@@ -25,6 +25,10 @@ abstract class LaneFields extends LanePadding {
     long base;
 
     int seed;
+    /** The page on which a record has said last what is durable, and what it said; a page of the address space, none is 0. */
+    long saidOn;
+
+    long said;
     /** Means nothing; see {@link Memory#touchLines}. */
     long touched;
 
@@ -115,7 +119,7 @@ final class LogLane extends LaneFields {
         long next = segment == null ? 0 : index + 1;
         long number = mapped.place().number();
         return new SegmentHeader(
-                RecordFormat.NARROW,
+                RecordFormat.SHORT,
                 number,
                 mapped.file().length(),
                 SegmentHeader.salt(storeId, generation, number, lane, next),
@@ -134,6 +138,21 @@ final class LogLane extends LaneFields {
         file = mapped;
         base = mapped.address();
         position = base + LogLayout.HEADER_BYTES;
+        saidOn = 0;
+    }
+
+    /**
+     * Whether the record at the lane's position is to say that everything up to {@code durable} is; notes that it does. So does the first that
+     * begins on a page: of what was not synced a loss of power leaves any pages, and each of them tells what was.
+     */
+    boolean says(long durable) {
+        long page = position / PageLayout.PAGE_BYTES;
+        if (page == saidOn && durable == said) {
+            return false;
+        }
+        saidOn = page;
+        said = durable;
+        return true;
     }
 
     /** Ends the lane's segment, if it has one. Under the structure lock, by the lane's owner or with the lanes at rest. */
@@ -161,7 +180,7 @@ final class LogLane extends LaneFields {
     /** The lane looks again what there is to do at the end of what is in memory, or where it wants a spare; a mark fits beyond. */
     void limitToWindow() {
         long end = isSpareWanted ? file.windowEnd() : Math.min(file.windowEnd(), spareWantedFrom());
-        limit = base + end - LogLayout.RECORD_PAYLOAD;
+        limit = base + end - LogLayout.RECORD_HEADER_MAX;
     }
 
     /** A lane that has filled half of its segment may need another; most of a small store never do. */

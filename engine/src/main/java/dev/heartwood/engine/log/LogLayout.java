@@ -23,23 +23,29 @@ import dev.heartwood.engine.page.PageLayout;
  *  +----------------------+----------------+------+---------------------+--------------+---------+----------------+--------+
  *
  *  record
- *  0       4        8     12         16     17           20         24
- *  +-------+--------+-----+----------+------+------------+----------+-----+-------+
- *  | check | length | LSN | sequence | kind | key length | unsynced | key | value |      put, delete, merge
- *  +-------+--------+-----+----------+------+------------+----------+-----+-------+
- *  | check | length | LSN | sequence | kind | 0          | unsynced | count | batch payload |   batch
- *  +-------+--------+-----+----------+------+------------+----------+-------+---------------+
+ *  0       4     8          12     13           14
+ *  +-------+-----+----------+------+------------+-----------------+----------------+------------+-----+-------+
+ *  | check | LSN | sequence | kind | key length | behind the key  | payload length | unsynced   | key | value |      put, delete, merge
+ *  +-------+-----+----------+------+------------+-----------------+----------------+------------+-----+-------+
+ *  | check | LSN | sequence | kind | 0          | behind the key  | payload length | unsynced   | count | batch payload |   batch
+ *  +-------+-----+----------+------+------------+-----------------+----------------+------------+-------+---------------+
+ *                                    1 byte       2 bytes           if not there     if it is said
  * </pre>
  *
  * LSN and sequence are the low halves of numbers that are not below those in the header, by less than {@link #DRAWN_MAX}: so a record of an
  * earlier use of the file, which has lower ones by less than that, does not look like one of this.
  *
- * <p>Segments of format 1, which are read and no longer written, have no first sequence in the header and the boot id in its place. Their
- * records are 8-aligned and have LSN and sequence in full: see {@link RecordFormat#WIDE}.
+ * <p>The byte of the kind also says whether its lengths are too large for these three bytes; then the length of the key takes all three, and
+ * that of the payload follows. And whether the record says what was durable when it was written. That is the record's LSN less the LSN up to
+ * which everything was: the first record that begins on a page says it, and each one where it has changed, so that what a loss of power
+ * leaves of records behind a sync tells of it.
+ *
+ * <p>Segments of formats 1 and 2 are read and no longer written: see {@link RecordFormat}. Those of format 1 have no first sequence in the header and
+ * the boot id in its place.
  */
 final class LogLayout {
     /** The version of all this, raised with every change that an older reader would misread. */
-    static final int FORMAT = 2;
+    static final int FORMAT = 3;
     /** The oldest that is read. */
     static final int FORMAT_OLDEST = 1;
 
@@ -77,18 +83,30 @@ final class LogLayout {
     /** Where records begin. */
     static final int HEADER_BYTES = HEADER_COPIES * PageLayout.PAGE_BYTES;
 
-    /** CRC-32C of bytes 4..length, exclusive-or the segment's seed: guards against torn records, rot and stale records. */
+    /** CRC-32C of everything behind it, exclusive-or the segment's seed: guards against torn records, rot and stale records. */
     static final int RECORD_CHECKSUM = 0;
-    /** The bytes of the record from its first to its last, without the padding to the next. */
-    static final int RECORD_LENGTH = RECORD_CHECKSUM + 4;
-    static final int RECORD_LSN = RECORD_LENGTH + 4;
+    static final int RECORD_CHECKED = RECORD_CHECKSUM + 4;
+    static final int RECORD_LSN = RECORD_CHECKED;
     static final int RECORD_SEQUENCE = RECORD_LSN + 4;
-    /** The kind in the low byte, the key's length in the other three. */
+    /** The kind in the low byte, the key's length in the next, that of what follows the key in the other two. */
     static final int RECORD_KIND = RECORD_SEQUENCE + 4;
-    /** The record's LSN less the LSN up to which everything was durable when it was written. */
-    static final int RECORD_UNSYNCED = RECORD_KIND + 4;
-    static final int RECORD_PAYLOAD = RECORD_UNSYNCED + 4;
+    /** The bytes of a record without payload, at least and at most. */
+    static final int RECORD_HEADER_MIN = RECORD_KIND + 4;
+    static final int RECORD_HEADER_MAX = RECORD_HEADER_MIN + 8;
     static final int RECORD_ALIGNMENT = 4;
+
+    /** In the byte of the kind: always, which text does not have. */
+    static final int KIND_IS_RECORD = 0x80;
+    /** In the byte of the kind: the length of the key takes three bytes, and the payload's follows. */
+    static final int KIND_IS_LONG = 0x40;
+    /** In the byte of the kind: what is unsynced follows. */
+    static final int KIND_SAYS_DURABLE = 0x20;
+    /** In the byte of the kind: the kind. */
+    static final int KIND_MASK = 0x1f;
+    /** What one byte has room for. */
+    static final int SHORT_KEY_BYTES_MAX = 0xff;
+    /** What two bytes have room for. */
+    static final int SHORT_REST_BYTES_MAX = 0xffff;
 
     /**
      * More LSNs, and more sequences, than are drawn in a generation: each entry takes 24 bytes and more of the memory for memtables, and each
@@ -101,8 +119,10 @@ final class LogLayout {
     /** No entry; says only what is durable. */
     static final int KIND_MARK = 17;
     static final int BATCH_COUNT_BYTES = 4;
-    /** In {@link #RECORD_UNSYNCED}: nothing is said about durability. */
-    static final int UNSYNCED_UNKNOWN = -1;
+    /** What is unsynced, where a record does not say it. */
+    static final long UNSYNCED_UNKNOWN = -1;
+    /** The most that a record can say to be unsynced. */
+    static final long UNSYNCED_MAX = 0xffff_fffeL;
 
     /** The longest payload of one record. */
     static final long PAYLOAD_BYTES_MAX = Integer.MAX_VALUE - 4096;
@@ -112,8 +132,9 @@ final class LogLayout {
     static {
         if (HEADER_BOOT_ID != 144
                 || HEADER_BOOT_ID + BOOT_ID_BYTES_MAX > PageLayout.PAGE_BYTES
-                || RECORD_PAYLOAD != 24
-                || RECORD_PAYLOAD % RECORD_ALIGNMENT != 0
+                || RECORD_HEADER_MIN != 16
+                || KIND_BATCH > KIND_MASK
+                || KIND_MARK > KIND_MASK
                 || HEADER_BYTES % RECORD_ALIGNMENT != 0) {
             throw new AssertionError("log layout");
         }
@@ -121,14 +142,14 @@ final class LogLayout {
 
     private LogLayout() {}
 
-    /** The bytes of a record in its segment, with the padding after it. */
-    static long recordBytes(long payloadBytes) {
-        return align(RECORD_PAYLOAD + payloadBytes, RECORD_ALIGNMENT);
+    /** The bytes of a record in its segment at most, with the padding after it. */
+    static long recordBytesMax(long payloadBytes) {
+        return align(RECORD_HEADER_MAX + payloadBytes, RECORD_ALIGNMENT);
     }
 
     /** The smallest length of a segment that holds a record of this size and a mark. */
     static long segmentBytes(long recordBytes) {
-        return align(HEADER_BYTES + recordBytes + RECORD_PAYLOAD, PageLayout.PAGE_BYTES);
+        return align(HEADER_BYTES + recordBytes + RECORD_HEADER_MAX, PageLayout.PAGE_BYTES);
     }
 
     static long align(long bytes, int alignment) {

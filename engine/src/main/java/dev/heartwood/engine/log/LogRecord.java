@@ -24,28 +24,40 @@ final class LogRecord {
         return new LogRecord(header.format(), generation.firstLsn(), generation.firstSequence(), header.seed());
     }
 
+    /** Whether a record may begin here as far as its kind and numbers say, which are in its first {@link #headerMin} bytes. */
+    boolean mayBegin(long address) {
+        return isKind(kind(address))
+                && isDrawn(lsn(address), firstLsn)
+                && (isMark(address) || isDrawn(sequence(address), firstSequence));
+    }
+
+    private static boolean isKind(int kind) {
+        return Entries.isKind(kind) || kind == LogLayout.KIND_BATCH || kind == LogLayout.KIND_MARK;
+    }
+
     /**
-     * Whether a record may begin here as far as its length, kind and numbers say: cheap, and when true the record lies within {@code
+     * Whether a record may begin here as far as its lengths, kind and numbers say: cheap, and when true the record lies within {@code
      * available} bytes.
      */
     boolean isPlausible(long address, long available) {
-        if (available < format.payload) {
+        if (available < format.headerMin || !mayBegin(address)) {
             return false;
         }
-        int length = length(address);
-        if (length < format.payload || length > available) {
+        int header = headerBytes(address);
+        if (available < header) {
             return false;
         }
-        int payload = length - format.payload;
-        boolean isKind =
-                switch (kind(address)) {
-                    case Entries.PUT, Entries.MERGE -> keyLength(address) <= Math.min(payload, LogLayout.KEY_BYTES_MAX);
-                    case Entries.DELETE -> keyLength(address) == payload && payload <= LogLayout.KEY_BYTES_MAX;
-                    case LogLayout.KIND_BATCH -> keyLength(address) == 0 && payload >= LogLayout.BATCH_COUNT_BYTES;
-                    case LogLayout.KIND_MARK -> keyLength(address) == 0 && payload == 0;
-                    default -> false;
-                };
-        return isKind && isDrawn(lsn(address), firstLsn) && (isMark(address) || isDrawn(sequence(address), firstSequence));
+        int payload = format.payloadLength(address);
+        int key = keyLength(address);
+        if (payload < 0 || payload > available - header) {
+            return false;
+        }
+        return switch (kind(address)) {
+            case Entries.PUT, Entries.MERGE -> key <= Math.min(payload, LogLayout.KEY_BYTES_MAX);
+            case Entries.DELETE -> key == payload && payload <= LogLayout.KEY_BYTES_MAX;
+            case LogLayout.KIND_BATCH -> key == 0 && payload >= LogLayout.BATCH_COUNT_BYTES;
+            default -> key == 0 && payload == 0;
+        };
     }
 
     /** Whether a generation whose numbers begin with {@code first} may have drawn this one. */
@@ -60,17 +72,22 @@ final class LogRecord {
 
     /** Whether the checksum of a plausible record holds in a mapping of which {@code sums} knows the checksums of parts. */
     boolean isIntact(long address, RecordSums sums) {
-        int sum = sums.sum(address + LogLayout.RECORD_LENGTH, address + length(address));
+        int sum = sums.sum(address + LogLayout.RECORD_CHECKED, address + length(address));
         return Memory.getInt(address + LogLayout.RECORD_CHECKSUM) == (sum ^ seed);
     }
 
     static int checksum(long address, int length, int seed) {
-        return Crc32c.of(address + LogLayout.RECORD_LENGTH, length - LogLayout.RECORD_LENGTH) ^ seed;
+        return Crc32c.of(address + LogLayout.RECORD_CHECKED, length - LogLayout.RECORD_CHECKED) ^ seed;
     }
 
-    /** The bytes of a record without payload. */
-    int bytesMin() {
-        return format.payload;
+    /** The bytes of a record without payload, at least. */
+    int headerMin() {
+        return format.headerMin;
+    }
+
+    /** The bytes before a record's payload. */
+    int headerBytes(long address) {
+        return format.headerBytes(address);
     }
 
     /** Of which the offsets of records are multiples. */
@@ -83,8 +100,9 @@ final class LogRecord {
         return LogLayout.align(length(address), format.alignment);
     }
 
-    static int length(long address) {
-        return Memory.getInt(address + LogLayout.RECORD_LENGTH);
+    /** The bytes of a record from its first to its last, without the padding to the next. */
+    int length(long address) {
+        return headerBytes(address) + format.payloadLength(address);
     }
 
     long lsn(long address) {
@@ -96,7 +114,7 @@ final class LogRecord {
     }
 
     int kind(long address) {
-        return Memory.getUnsignedByte(address + format.kind);
+        return format.kind(address);
     }
 
     boolean isMark(long address) {
@@ -108,42 +126,63 @@ final class LogRecord {
     }
 
     int keyLength(long address) {
-        return Memory.getInt(address + format.kind) >>> 8;
+        return format.keyLength(address);
     }
 
     /** The address of an entry's key, behind which its value is. */
     long key(long address) {
-        return address + format.payload;
+        return address + headerBytes(address);
     }
 
     int valueLength(long address) {
-        return length(address) - format.payload - keyLength(address);
+        return format.payloadLength(address) - keyLength(address);
     }
 
     /** The greatest LSN of which the record says that it was durable; 0 when it says nothing. */
     long durableLsn(long address) {
-        int unsynced = Memory.getInt(address + format.kind + 4);
-        return unsynced == LogLayout.UNSYNCED_UNKNOWN ? 0 : lsn(address) - Integer.toUnsignedLong(unsynced);
+        long unsynced = format.unsynced(address);
+        return unsynced == LogLayout.UNSYNCED_UNKNOWN ? 0 : lsn(address) - unsynced;
     }
 
     int batchCount(long address) {
-        return Memory.getInt(address + format.payload);
+        return Memory.getInt(key(address));
     }
 
     long batchPayload(long address) {
-        return address + format.payload + LogLayout.BATCH_COUNT_BYTES;
+        return key(address) + LogLayout.BATCH_COUNT_BYTES;
     }
 
     int batchPayloadLength(long address) {
-        return length(address) - format.payload - LogLayout.BATCH_COUNT_BYTES;
+        return format.payloadLength(address) - LogLayout.BATCH_COUNT_BYTES;
     }
 
-    /** Stores all fields but the checksum and the payload, of the newest format. */
-    static void writeHeader(long at, int length, long lsn, long sequence, int kindAndKeyLength, int unsynced) {
-        Memory.putInt(at + LogLayout.RECORD_LENGTH, length);
+    /**
+     * Stores all fields but the checksum and the payload, of the newest format.
+     *
+     * @param unsynced at most {@link LogLayout#UNSYNCED_MAX}, or {@link LogLayout#UNSYNCED_UNKNOWN}
+     * @return the bytes before the payload
+     */
+    static int writeHeader(
+            long at, long lsn, long sequence, int kind, int keyLength, int payloadLength, long unsynced) {
+        int rest = payloadLength - keyLength;
+        boolean isShort = keyLength <= LogLayout.SHORT_KEY_BYTES_MAX && rest <= LogLayout.SHORT_REST_BYTES_MAX;
+        int word = kind | LogLayout.KIND_IS_RECORD | keyLength << 8;
+        int header = LogLayout.RECORD_HEADER_MIN;
+        if (isShort) {
+            word |= rest << 16;
+        } else {
+            word |= LogLayout.KIND_IS_LONG;
+            Memory.putInt(at + header, payloadLength);
+            header += 4;
+        }
+        if (unsynced != LogLayout.UNSYNCED_UNKNOWN) {
+            word |= LogLayout.KIND_SAYS_DURABLE;
+            Memory.putInt(at + header, (int) unsynced);
+            header += 4;
+        }
         Memory.putInt(at + LogLayout.RECORD_LSN, (int) lsn);
         Memory.putInt(at + LogLayout.RECORD_SEQUENCE, (int) sequence);
-        Memory.putInt(at + LogLayout.RECORD_KIND, kindAndKeyLength);
-        Memory.putInt(at + LogLayout.RECORD_UNSYNCED, unsynced);
+        Memory.putInt(at + LogLayout.RECORD_KIND, word);
+        return header;
     }
 }

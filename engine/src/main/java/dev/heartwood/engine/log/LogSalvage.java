@@ -195,7 +195,7 @@ public final class LogSalvage {
 
         private boolean findInSegment() {
             long end = mapped.windowEnd();
-            for (at = next; at + record.bytesMin() <= end; at += record.alignment()) {
+            for (at = next; at + record.headerMin() <= end; at += record.alignment()) {
                 if (record.isPlausible(address(), end - at)
                         && record.lsn(address()) > lsn
                         && record.isIntact(address(), sums)) {

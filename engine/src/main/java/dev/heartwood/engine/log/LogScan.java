@@ -224,7 +224,7 @@ final class LogScan {
 
     /** An LSN above every one that a record in these files has. */
     long lsnBeyondAll() {
-        return lastFirstLsn + segmentBytes / LogLayout.RECORD_PAYLOAD + 1;
+        return lastFirstLsn + segmentBytes / LogLayout.RECORD_HEADER_MIN + 1;
     }
 
     /** For a file that would be needed beyond what the device gives of it. */

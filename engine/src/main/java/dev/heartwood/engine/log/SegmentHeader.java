@@ -88,7 +88,7 @@ record SegmentHeader(
     }
 
     private void writeBody(long page) {
-        assert format == RecordFormat.NARROW : "of format 1 nothing is written";
+        assert format == RecordFormat.SHORT : "of older formats nothing is written";
         LogLife life = generation.life();
         byte[] bootId = life.bootId().getBytes(StandardCharsets.UTF_8);
         Memory.putInt(page + LogLayout.HEADER_FORMAT, LogLayout.FORMAT);

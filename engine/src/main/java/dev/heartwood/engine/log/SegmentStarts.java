@@ -78,7 +78,7 @@ final class SegmentStarts {
             throw new TooLargeException("log record", payloadBytes, LogLayout.PAYLOAD_BYTES_MAX);
         }
         long bytesNext = own.nextSegmentBytes(options.segmentBytesMax());
-        long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytes(payloadBytes));
+        long bytesMin = LogLayout.segmentBytes(LogLayout.recordBytesMax(payloadBytes));
         SegmentPool.Mapped mapped = pool.take(Math.max(bytesMin, bytesNext), bytesMin);
         SegmentHeader header;
         LogSegment segment;

@@ -22,7 +22,7 @@ final class TailSearch {
         long length = mapped.windowEnd();
         RecordSums sums = new RecordSums(mapped.address());
         long at = from;
-        while (at + record.bytesMin() <= length) {
+        while (at + record.headerMin() <= length) {
             long address = mapped.address() + at;
             long step = record.alignment();
             if (record.isPlausible(address, length - at) && isLater(record.lsn(address)) && record.isIntact(address, sums)) {

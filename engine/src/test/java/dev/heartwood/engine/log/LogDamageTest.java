@@ -62,7 +62,7 @@ class LogDamageTest {
     }
 
     private static CrashStorage as(RecordFormat format, CrashStorage image) {
-        return format == RecordFormat.WIDE ? WideLog.of(image, STORE_ID) : image;
+        return format == RecordFormat.SHORT ? image : OlderLog.of(format, image, STORE_ID);
     }
 
     /** Changes every byte in turn; returns how often the change was loud. What is delivered is the truth in any case. */
@@ -149,7 +149,7 @@ class LogDamageTest {
     void aLogOfFormat1GoesOnInTheNext(boolean isPowerLost) {
         try (LogTester tester = new LogTester()) {
             write(tester, 3000, 60);
-            CrashStorage wide = WideLog.of(storage.kill(), STORE_ID);
+            CrashStorage wide = OlderLog.of(RecordFormat.WIDE, storage.kill(), STORE_ID);
             try (WriteAheadLog log = WriteAheadLog.open(wide, STORE_ID, LANES, OPTIONS, 0);
                     LogTester sink = new LogTester()) {
                 log.replay(sink);
@@ -270,7 +270,7 @@ class LogDamageTest {
                 long at = file.address + offset;
                 int field = 4 + random.nextInt(60);
                 Memory.putInt(at + (random.nextBoolean() ? field : field & -4), value(random));
-                int length = LogRecord.length(at);
+                int length = record.length(at);
                 if (length > 4 && length < file.durable.length - offset) {
                     Memory.putInt(at, LogRecord.checksum(at, length, seed));
                 }

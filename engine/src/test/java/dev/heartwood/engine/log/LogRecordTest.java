@@ -10,13 +10,14 @@ import dev.heartwood.engine.os.MemoryPool;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A record has the low halves of its LSN and sequence; the header of its segment says of which numbers. */
 class LogRecordTest {
     private static final int SEED = 3;
     private static final int KEY_BYTES = 8;
-    private static final int LENGTH = LogLayout.RECORD_PAYLOAD + KEY_BYTES;
+    private static final int LENGTH = LogLayout.RECORD_HEADER_MIN + 4 + KEY_BYTES;
 
     private final MemoryPool pool = MemoryPool.open(1 << 20);
     private final long address = pool.allocate(4096);
@@ -27,13 +28,13 @@ class LogRecordTest {
     }
 
     private void put(long lsn, long sequence, int kind) {
-        LogRecord.writeHeader(address, LENGTH, lsn, sequence, kind | KEY_BYTES << 8, 1);
-        Memory.fill(address + LogLayout.RECORD_PAYLOAD, KEY_BYTES, 7);
+        int header = LogRecord.writeHeader(address, lsn, sequence, kind, KEY_BYTES, KEY_BYTES, 1);
+        Memory.fill(address + header, KEY_BYTES, 7);
         Memory.putInt(address + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(address, LENGTH, SEED));
     }
 
     private static LogRecord from(long firstLsn, long firstSequence) {
-        return new LogRecord(RecordFormat.NARROW, firstLsn, firstSequence, SEED);
+        return new LogRecord(RecordFormat.SHORT, firstLsn, firstSequence, SEED);
     }
 
     @ParameterizedTest
@@ -64,8 +65,50 @@ class LogRecordTest {
 
     @Test
     void marksHaveNoSequence() {
-        LogRecord.writeHeader(address, LogLayout.RECORD_PAYLOAD, 7, 0, LogLayout.KIND_MARK, 0);
+        LogRecord.writeHeader(address, 7, 0, LogLayout.KIND_MARK, 0, 0, 0);
         assertTrue(from(5, 1000).isPlausible(address, LENGTH));
+    }
+
+    /** Lengths at the limits of what the short header has room for, and beyond; with what is durable, and without. */
+    @ParameterizedTest
+    @CsvSource({"0, 0, 0", "1, 0, 0", "255, 0, 0", "255, 65535, 0", "256, 0, 4", "0, 65536, 4", "255, 65536, 4", "65536, 65536, 4"})
+    void lengthsAreWhole(int key, int value, int more) {
+        long at = pool.allocate(1 << 18);
+        for (long unsynced : new long[] {LogLayout.UNSYNCED_UNKNOWN, 0, 1, LogLayout.UNSYNCED_MAX}) {
+            long lsn = 1L << 40;
+            int header = LogRecord.writeHeader(at, lsn, 9, Entries.PUT, key, key + value, unsynced);
+            boolean says = unsynced != LogLayout.UNSYNCED_UNKNOWN;
+            assertEquals(LogLayout.RECORD_HEADER_MIN + more + (says ? 4 : 0), header);
+            LogRecord record = from(lsn - 5, 9);
+            assertEquals(header + key + value, record.length(at));
+            assertEquals(at + header, record.key(at));
+            assertEquals(key, record.keyLength(at));
+            assertEquals(value, record.valueLength(at));
+            assertEquals(says ? lsn - unsynced : 0, record.durableLsn(at));
+            assertTrue(record.isPlausible(at, header + key + value));
+            assertFalse(record.isPlausible(at, header + key + value - 1));
+        }
+    }
+
+    /** Of what lies behind the end of what can be read nothing is read. */
+    @Test
+    void aHeaderThatIsCutOffIsNone() {
+        LogRecord.writeHeader(address, 7, 9, Entries.PUT, 300, 400, 1);
+        LogRecord record = from(5, 9);
+        assertTrue(record.isPlausible(address, 24 + 400));
+        for (int available = 0; available < 24; available++) {
+            assertFalse(record.isPlausible(address, available));
+        }
+    }
+
+    /** A value of text, or of numbers, behind the records of a file that was used before. */
+    @Test
+    void textIsNoRecord() {
+        for (int kind = 0; kind < 0x80; kind++) {
+            put(7, 9, Entries.PUT);
+            Memory.putByte(address + LogLayout.RECORD_KIND, (byte) kind);
+            assertFalse(from(5, 9).isPlausible(address, 4096), "kind " + kind);
+        }
     }
 
     /** Format 1 has both numbers in full. */

@@ -20,7 +20,7 @@ class TailSearchTest {
     private static final int SEED = 7;
     private static final long LSN = 1000;
 
-    private static final LogRecord RECORD = new LogRecord(RecordFormat.NARROW, LSN - 10, 1, SEED);
+    private static final LogRecord RECORD = new LogRecord(RecordFormat.SHORT, LSN - 10, 1, SEED);
 
     private final MemoryPool pool = MemoryPool.open(2 * BYTES);
     private final long address = pool.allocate(BYTES);
@@ -72,8 +72,7 @@ class TailSearchTest {
     }
 
     private void putRecord(long at, long lsn) {
-        int length = LogLayout.RECORD_PAYLOAD + 8;
-        LogRecord.writeHeader(address + at, length, lsn, 5, Entries.PUT | 8 << 8, 1);
+        int length = 8 + LogRecord.writeHeader(address + at, lsn, 5, Entries.PUT, 8, 8, 1);
         Memory.putInt(address + at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(address + at, length, SEED));
     }
 
@@ -118,8 +117,8 @@ class TailSearchTest {
     @Test
     void aRecordAmongBeginningsIsFound() {
         fill(i -> 0);
-        for (long at = 0; at < BYTES / 2; at += LogLayout.RECORD_ALIGNMENT * 4) {
-            LogRecord.writeHeader(address + at, BYTES / 2, LSN + 1, 5, Entries.PUT | 8 << 8, 1);
+        for (long at = 0; at < BYTES / 2; at += LogLayout.RECORD_HEADER_MIN + 4) {
+            LogRecord.writeHeader(address + at, LSN + 1, 5, Entries.PUT, 8, BYTES / 2, LogLayout.UNSYNCED_UNKNOWN);
         }
         search.search("file", file, RECORD, 0);
         assertFalse(search.isFound());
@@ -132,10 +131,10 @@ class TailSearchTest {
     @Test
     void aLongRecordIsFound() {
         SplittableRandom random = new SplittableRandom(2);
-        for (int length = LogLayout.RECORD_PAYLOAD + 1; length < BYTES - 8192; length = length * 5 / 4) {
+        for (int payload = 1; payload < BYTES - 8192; payload = 1 + payload * 5 / 4) {
             fill(i -> random.nextInt());
             long at = (long) random.nextInt(8192 / LogLayout.RECORD_ALIGNMENT) * LogLayout.RECORD_ALIGNMENT;
-            LogRecord.writeHeader(address + at, length, LSN + 1, 5, Entries.PUT | 1 << 8, 1);
+            int length = payload + LogRecord.writeHeader(address + at, LSN + 1, 5, Entries.PUT, 1, payload, 1);
             Memory.putInt(address + at + LogLayout.RECORD_CHECKSUM, LogRecord.checksum(address + at, length, SEED));
             TailSearch found = new TailSearch(LSN);
             found.search("file", file, RECORD, 0);

@@ -116,18 +116,17 @@ class WriteAheadLogTest {
         CrashStorage.File file = storage.files.get("log-000001.seg");
         long salt = Memory.getLong(file.address + LogLayout.HEADER_SALT);
         int seed = (int) (salt ^ salt >>> 32);
-        String first = "1e000000" + "01000000" + "99000000" + "01020000" + "01000000" + "616263646566";
-        String second = "22000000" + "02000000" + "9a000000" + "10000000" + "02000000"
-                + "01000000" + "01" + "01" + "02" + "676869";
+        String first = "01000000" + "99000000" + "a1020400" + "01000000" + "616263646566";
+        String second = "02000000" + "9a000000" + "90000a00" + "01000000" + "01" + "01" + "02" + "676869";
         checkRecord(file.address + 8192, first, seed);
-        checkRecord(file.address + 8192 + 32, second, seed);
+        checkRecord(file.address + 8192 + 28, second, seed);
         String header = "07" + "01" + "0000" + "8877665544332211" + "0000000000000000" + "0700000000000000"
-                + "02000000" + "01000000" + "02000000" + "04000000" + "0000000000000000" + "0100000000000000"
+                + "03000000" + "01000000" + "02000000" + "04000000" + "0000000000000000" + "0100000000000000"
                 + "0040000000000000" + hex(file.address + LogLayout.HEADER_SALT, 8) + "0100000000000000"
                 + "0100000000000000" + "0100000000000000" + "0000000000000000" + "0000000000000000"
                 + "0000000000000000" + "0000000000000000" + "9900000000000000" + "626f6f74" + "00000000";
         assertEquals(header, hex(file.address + 4, 148));
-        assertEquals(0, Memory.getLong(file.address + 8192 + 32 + 36));
+        assertEquals(0, Memory.getLong(file.address + 8192 + 28 + 28));
     }
 
     private static void checkRecord(long address, String expected, int seed) {
@@ -159,7 +158,11 @@ class WriteAheadLogTest {
         assertEquals(List.of(large, after), all.subList(300, 302));
         assertEquals(ReplaySummary.Ending.COMPLETE, summary[0].ending());
         assertEquals(302, summary[0].lastSequence());
-        assertEquals(301 * 24L + 300 * 1000 + 300_000 + 36, log.bytesAppended());
+        // Keys of 300 bytes and more have their lengths behind the kind, and the first record on a page says what is durable.
+        long withoutThat = 301 * 20L + 300 * 1000 + 300_000 + 28;
+        long pages = 300 * 1020 / 4096;
+        long said = (log.bytesAppended() - withoutThat) / 4;
+        assertTrue(said >= pages && said <= pages + sizes.size() + 2, said + " of " + pages + " pages");
     }
 
     /** The storage refuses a store outside of what is in memory. */

@@ -8,10 +8,9 @@ import dev.heartwood.engine.page.PageType;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Logs of format 1, of which nothing is written any more: made from logs whose records are all whole. */
-final class WideLog {
-    private static final int PAYLOAD = 32;
-    private static final int ALIGNMENT = 8;
+/** Logs of formats 1 and 2, of which nothing is written any more: made from logs whose records are all whole. */
+final class OlderLog {
+    private final RecordFormat format;
 
     private final CrashStorage from;
     private final CrashStorage to;
@@ -19,17 +18,18 @@ final class WideLog {
     /** Where the records of the segments end, by generation, lane and index. */
     private final Map<String, Long> ends = new HashMap<>();
 
-    private WideLog(CrashStorage from, long storeId) {
+    private OlderLog(RecordFormat format, CrashStorage from, long storeId) {
+        this.format = format;
         this.from = from;
         this.to = new CrashStorage(from.bootId());
         this.storeId = storeId;
     }
 
-    /** The same log, in format 1. */
-    static CrashStorage of(CrashStorage narrow, long storeId) {
-        WideLog log = new WideLog(narrow, storeId);
-        for (String name : narrow.list()) {
-            CrashStorage.File file = narrow.files.get(name);
+    /** The same log, in an older format. */
+    static CrashStorage of(RecordFormat format, CrashStorage newest, long storeId) {
+        OlderLog log = new OlderLog(format, newest, storeId);
+        for (String name : newest.list()) {
+            CrashStorage.File file = newest.files.get(name);
             if (SegmentName.number(name) < 0 || SegmentHeader.isUnheaded(file.address)) {
                 log.copy(name);
             } else {
@@ -37,7 +37,7 @@ final class WideLog {
             }
         }
         for (String name : log.to.list()) {
-            if (SegmentName.number(name) >= 0 && !SegmentHeader.isUnheaded(narrow.files.get(name).address)) {
+            if (SegmentName.number(name) >= 0 && !SegmentHeader.isUnheaded(newest.files.get(name).address)) {
                 log.finish(name, log.header(name));
             }
         }
@@ -63,9 +63,9 @@ final class WideLog {
         long end = LogLayout.HEADER_BYTES;
         while (isRecord(record, file, end)) {
             end += record.step(file.address + end);
-            more += PAYLOAD - LogLayout.RECORD_PAYLOAD + ALIGNMENT;
+            more += format.headerMin - LogLayout.RECORD_HEADER_MIN + format.alignment;
         }
-        long length = LogLayout.align(Math.max(file.durable.length, end + more + PAYLOAD), PageLayout.PAGE_BYTES);
+        long length = LogLayout.align(Math.max(file.durable.length, end + more + format.headerMin), PageLayout.PAGE_BYTES);
         try (MappedFile copy = to.openMapped(name, length, length)) {
             long at = LogLayout.HEADER_BYTES;
             Memory.copy(file.address, copy.address(), at);
@@ -80,16 +80,24 @@ final class WideLog {
         return record.isPlausible(file.address + at, file.durable.length - at) && record.isIntact(file.address + at);
     }
 
-    private static long copyRecord(LogRecord record, long from, long to, int seed) {
-        int payload = LogRecord.length(from) - LogLayout.RECORD_PAYLOAD;
-        int length = PAYLOAD + payload;
+    private long copyRecord(LogRecord record, long from, long to, int seed) {
+        int payload = record.length(from) - record.headerBytes(from);
+        int length = format.headerMin + payload;
+        long sequence = record.isMark(from) ? 0 : record.sequence(from);
         Memory.putInt(to + 4, length);
-        Memory.putLong(to + 8, record.lsn(from));
-        Memory.putLong(to + 16, record.isMark(from) ? 0 : record.sequence(from));
-        Memory.copy(from + LogLayout.RECORD_KIND, to + 24, 8);
-        Memory.copy(from + LogLayout.RECORD_PAYLOAD, to + PAYLOAD, payload);
+        if (format == RecordFormat.WIDE) {
+            Memory.putLong(to + 8, record.lsn(from));
+            Memory.putLong(to + 16, sequence);
+        } else {
+            Memory.putInt(to + 8, (int) record.lsn(from));
+            Memory.putInt(to + 12, (int) sequence);
+        }
+        long durable = record.durableLsn(from);
+        Memory.putInt(to + format.headerMin - 8, record.kind(from) | record.keyLength(from) << 8);
+        Memory.putInt(to + format.headerMin - 4, durable == 0 ? -1 : (int) (record.lsn(from) - durable));
+        Memory.copy(record.key(from), to + format.headerMin, payload);
         Memory.putInt(to, LogRecord.checksum(to, length, seed));
-        return LogLayout.align(length, ALIGNMENT);
+        return LogLayout.align(length, format.alignment);
     }
 
     private static String key(SegmentHeader header, long index) {
@@ -102,11 +110,13 @@ final class WideLog {
         byte[] bootId = header.generation().life().bootId().getBytes();
         for (int copy = 0; copy < LogLayout.HEADER_COPIES; copy++) {
             long page = file.address + (long) copy * PageLayout.PAGE_BYTES;
-            Memory.putInt(page + LogLayout.HEADER_FORMAT, 1);
+            Memory.putInt(page + LogLayout.HEADER_FORMAT, 1 + format.ordinal());
             Memory.putLong(page + LogLayout.HEADER_SEGMENT_BYTES, file.durable.length);
             Memory.putLong(page + LogLayout.HEADER_PREVIOUS_END, header.index() == 0 ? 0 : ends.get(key(header, header.index() - 1)));
-            Memory.fill(page + 136, LogLayout.BOOT_ID_BYTES_MAX + 8, 0);
-            Memory.copyFrom(bootId, 0, page + 136, bootId.length);
+            if (format == RecordFormat.WIDE) {
+                Memory.fill(page + 136, LogLayout.BOOT_ID_BYTES_MAX + 8, 0);
+                Memory.copyFrom(bootId, 0, page + 136, bootId.length);
+            }
             PageSeal.seal(page, PageType.LOG, storeId, copy, header.generation().number());
         }
         try (MappedFile mapped = to.openMappedExisting(name)) {
