@@ -31,7 +31,7 @@ package dev.heartwood;
  * @param runs branches referenced by the trunk now
  * @param filterBytes bytes of filters now
  * @param filterEntries fingerprints in filters now
- * @param snapshots snapshots and cursors open now
+ * @param snapshots the states that open snapshots and cursors see now; cursors of a snapshot see its own
  * @param filterFailures exceptions and errors thrown by the compaction filter, and in merges by the merge operator
  * @param damagedPages different pages found damaged, by reads, merges, scrubbing and verification
  * @param pagesScrubbed pages read by the background scrubber

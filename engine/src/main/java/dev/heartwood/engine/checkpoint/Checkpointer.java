@@ -89,7 +89,7 @@ public final class Checkpointer {
         Superblock next;
         try {
             storage.file().writeBackAll();
-            NodePlace root = images.write(version, number);
+            NodePlace root = images.write(version, number, superblocks.buffer());
             next = new Superblock(
                     durable.format(),
                     durable.storeId(),

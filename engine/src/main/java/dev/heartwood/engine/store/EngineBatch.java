@@ -155,6 +155,10 @@ final class EngineBatch implements WriteBatch {
     @Override
     public void clear() {
         requireOpen();
+        empty();
+    }
+
+    private void empty() {
         used = 0;
         count = 0;
         holdsOperands = false;
@@ -176,6 +180,7 @@ final class EngineBatch implements WriteBatch {
     @Override
     public void close() {
         closed = true;
+        empty();
         data = new byte[0];
         segment = NOTHING;
     }

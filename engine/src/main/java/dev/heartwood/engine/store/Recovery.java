@@ -63,7 +63,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
                     && !environment.awaitMemtableMemory()) {
                 if (hasAskedAll || !environment.giveBackEmptyMemtables()) {
                     throw new InsufficientMemoryException(
-                            "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes");
+                            "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes; raise the memory option");
                 }
                 hasAskedAll = true;
             }

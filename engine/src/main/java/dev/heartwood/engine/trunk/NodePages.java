@@ -54,22 +54,14 @@ final class NodePages {
     /**
      * Writes an image to fresh pages; the pages carry {@code generation}.
      *
+     * @param buffer a page of memory
      * @throws TooLargeException when it could not be read back
      */
-    NodePlace write(byte[] image, long generation) {
+    NodePlace write(byte[] image, long generation, long buffer) {
         if (image.length > IMAGE_BYTES_MAX) {
             throw new TooLargeException("trunk node", image.length, IMAGE_BYTES_MAX);
         }
-        long buffer = storage.buffers().allocate(PageLayout.PAGE_BYTES);
-        if (buffer == 0) {
-            throw new InsufficientMemoryException("no buffer to write a trunk node with");
-        }
-        try {
-            long[] pages = take(Math.max(1, (image.length + PART_BYTES - 1) / PART_BYTES));
-            return writeTo(pages, image, generation, buffer);
-        } finally {
-            storage.buffers().free(buffer, PageLayout.PAGE_BYTES);
-        }
+        return writeTo(take(Math.max(1, (image.length + PART_BYTES - 1) / PART_BYTES)), image, generation, buffer);
     }
 
     private NodePlace writeTo(long[] pages, byte[] image, long generation, long buffer) {

@@ -29,19 +29,21 @@ public final class TrunkImages {
         this.pages = new NodePages(storage);
     }
 
-    /** Writes what is not on disk yet, children before parents; returns the place of the root. Does not sync. */
-    public NodePlace write(TrunkVersion version, long generation) {
-        return write(version.root(), generation);
+    /**
+     * Writes what is not on disk yet, children before parents, by a {@code buffer} of a page; returns the place of the root. Does not sync.
+     */
+    public NodePlace write(TrunkVersion version, long generation, long buffer) {
+        return write(version.root(), generation, buffer);
     }
 
-    private NodePlace write(TrunkNode node, long generation) {
+    private NodePlace write(TrunkNode node, long generation, long buffer) {
         if (node.place() == null) {
             for (Pivot pivot : node.pivots()) {
                 if (pivot.child() != null) {
-                    write(pivot.child(), generation);
+                    write(pivot.child(), generation, buffer);
                 }
             }
-            node.place(pages.write(NodeCodec.encode(node), generation));
+            node.place(pages.write(NodeCodec.encode(node), generation, buffer));
         }
         return node.place();
     }

@@ -51,7 +51,7 @@ public class EvictedPageLincheckTest {
     @Test
     void modelChecking() {
         TwoPages.twoThreads()
-                .iterations(12)
+                .iterations(Integer.getInteger("heartwood.scenarios", 8))
                 .invocationsPerIteration(500)
                 .actorsPerThread(1)
                 .actorsBefore(1)

@@ -153,7 +153,7 @@ public class RecordCacheLincheckTest {
     @Test
     void modelChecking() {
         PoolModelChecking.options()
-                .iterations(Integer.getInteger("heartwood.scenarios", 10))
+                .iterations(Integer.getInteger("heartwood.scenarios", 6))
                 .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)

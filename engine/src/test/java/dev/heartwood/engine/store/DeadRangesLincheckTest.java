@@ -117,7 +117,7 @@ public class DeadRangesLincheckTest {
     @Test
     void modelChecking() {
         PoolModelChecking.options()
-                .iterations(Integer.getInteger("heartwood.scenarios", 10))
+                .iterations(Integer.getInteger("heartwood.scenarios", 6))
                 .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)

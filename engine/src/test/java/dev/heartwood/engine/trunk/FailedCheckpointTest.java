@@ -3,23 +3,31 @@ package dev.heartwood.engine.trunk;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.heartwood.DeviceKind;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.checkpoint.Checkpointer;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.ArrayDevice;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.log.LogOptions;
+import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class FailedCheckpointTest {
     private static final TreeShape SHAPE = new TreeShape(8, 4, 4096, 8192, 16384);
@@ -73,6 +81,30 @@ class FailedCheckpointTest {
         ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.threadId());
         LockInfo awaited = info == null ? null : info.getLockInfo();
         return awaited != null && awaited.getIdentityHashCode() == System.identityHashCode(monitor);
+    }
+
+    /** Calls may hold all memory that they share with it for as long as they like, and a store that closes has one checkpoint. */
+    @Test
+    void aCheckpointNeedsNoMemoryThatCallsMayHold(@TempDir Path directory) {
+        ArrayDevice blocks = new ArrayDevice();
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
+                FileStorage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
+                WriteAheadLog log = WriteAheadLog.create(storage, TrunkFixture.STORE_ID, 1, new LogOptions(16 << 10, 64 << 10));
+                Superblocks superblocks = new Superblocks(blocks, tree.pool)) {
+            Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
+            Checkpointer checkpointer = new Checkpointer(
+                    tree.storage, tree.trunk, tree.images, superblocks, log, () -> SEQUENCE, none, tree.trunk.pin(), 0, failure -> {});
+            write(tree, 0);
+            List<Long> held = new ArrayList<>();
+            for (long block = tree.pool.allocate(PageLayout.PAGE_BYTES); block != 0; block = tree.pool.allocate(PageLayout.PAGE_BYTES)) {
+                held.add(block);
+            }
+            checkpointer.run();
+            assertEquals(1, checkpointer.completed());
+            held.forEach(block -> tree.pool.free(block, PageLayout.PAGE_BYTES));
+            tree.storage.close();
+            tree.releaseAll();
+        }
     }
 
     /** The first copy of the superblock was written, the second one was not: the next start goes by the first. */

@@ -30,7 +30,7 @@ class NodePagesTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
             byte[] image = image(70 * NodePages.PART_BYTES - 5);
-            NodePlace place = pages.write(image, 3);
+            NodePlace place = pages.write(image, 3, tree.page);
             for (long page : place.pages()) {
                 assertTrue(tree.extents.isAllocated((int) (page >>> PageLayout.EXTENT_SHIFT)), "page " + page);
             }
@@ -47,7 +47,7 @@ class NodePagesTest {
     void nobodyWaitsForTheDeviceToLetGoOfANode() {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
-            NodePlace before = pages.write(image(1), 1);
+            NodePlace before = pages.write(image(1), 1, tree.page);
             int[] writes = new int[1];
             tree.device.whileWriting = () -> {
                 assertFalse(Thread.holdsLock(pages));
@@ -56,7 +56,7 @@ class NodePagesTest {
                 }
             };
             byte[] image = image(40 * NodePages.PART_BYTES);
-            NodePlace place = pages.write(image, 2);
+            NodePlace place = pages.write(image, 2, tree.page);
             assertEquals(40, writes[0]);
             assertArrayEquals(image, pages.read(place.pages(), 2));
             place.release();
@@ -71,7 +71,7 @@ class NodePagesTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
             tree.device.failWritesAfter(50);
-            assertThrows(StoreIoException.class, () -> pages.write(image(70 * NodePages.PART_BYTES), 1));
+            assertThrows(StoreIoException.class, () -> pages.write(image(70 * NodePages.PART_BYTES), 1, tree.page));
             assertEquals(1, tree.extents.allocatedCount(), "only the extent that is being filled");
             tree.device.failWritesAfter(Long.MAX_VALUE);
             tree.trunk.close();
@@ -83,7 +83,7 @@ class NodePagesTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
             for (int length = NodePages.PART_BYTES - 2; length <= NodePages.PART_BYTES + 2; length++) {
-                NodePlace place = pages.write(image(length), 9);
+                NodePlace place = pages.write(image(length), 9, tree.page);
                 assertArrayEquals(image(length), pages.read(place.pages(), 9));
                 place.release();
             }
@@ -97,7 +97,7 @@ class NodePagesTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
             byte[] image = new byte[NodePages.IMAGE_BYTES_MAX + 1];
-            assertThrows(TooLargeException.class, () -> pages.write(image, 1));
+            assertThrows(TooLargeException.class, () -> pages.write(image, 1, tree.page));
             assertEquals(0, pages.extentCount());
             tree.trunk.close();
         }

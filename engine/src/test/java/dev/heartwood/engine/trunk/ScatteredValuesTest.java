@@ -113,7 +113,7 @@ class ScatteredValuesTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             load(tree, 1500);
             tree.storage.file().writeBackAll();
-            NodePlace root = tree.images.write(tree.trunk.version(), 1);
+            NodePlace root = tree.images.write(tree.trunk.version(), 1, tree.page);
             TrunkImages.Found found = new TrunkImages.Found(root.pages(), root.generation(), 1, tree.trunk.nextId());
             // With nothing in its cache.
             try (TrunkFixture again = new TrunkFixture(tree.device, found, SHAPE, TrunkPolicies.SIZE_TIERED, null)) {

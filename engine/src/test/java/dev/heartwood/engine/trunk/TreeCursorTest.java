@@ -27,7 +27,7 @@ class TreeCursorTest {
             }
             tree.trunk.balanceQuiet(CompactionPolicy.Urge.IDLE);
             tree.storage.file().writeBackAll();
-            NodePlace root = tree.images.write(tree.trunk.version(), 1);
+            NodePlace root = tree.images.write(tree.trunk.version(), 1, tree.page);
             TrunkImages.Found found = new TrunkImages.Found(root.pages(), root.generation(), 1, tree.trunk.nextId());
             int failures = 0;
             for (int read = 1; read < 40; read++) {

@@ -58,7 +58,7 @@ class TreeStorageTest {
                 tree.put("large", "value".repeat(1000));
                 tree.pack();
                 // As a checkpoint does: from now on the nodes have places in the file.
-                tree.images.write(tree.trunk.version(), 1);
+                tree.images.write(tree.trunk.version(), 1, tree.page);
                 tree.epochs.reclaim();
                 long before = THREADS.getCurrentThreadAllocatedBytes();
                 tree.trunk.close();

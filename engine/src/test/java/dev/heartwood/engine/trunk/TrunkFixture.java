@@ -50,6 +50,9 @@ final class TrunkFixture implements AutoCloseable {
     private final CachedFile file;
     private final MergeOperator operator;
     private final MemtablePacker packer;
+    /** Memory for what needs a page of it. */
+    final long page = pool.allocate(PageLayout.PAGE_BYTES);
+
     private final long scratch = pool.allocate(SCRATCH_BYTES);
     private Memtable memtable = new Memtable(pool, new SortArrays(), 1, 1, 8 << 20);
     private long generation = 1;
@@ -309,6 +312,7 @@ final class TrunkFixture implements AutoCloseable {
     public void close() {
         memtable.release();
         pool.free(scratch, SCRATCH_BYTES);
+        pool.free(page, PageLayout.PAGE_BYTES);
         file.close();
         cache.close();
         cachePool.close();

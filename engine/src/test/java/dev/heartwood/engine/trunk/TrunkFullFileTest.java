@@ -109,7 +109,7 @@ class TrunkFullFileTest {
             int failures = 0;
             for (NodePlace place = null; place == null; ) {
                 try {
-                    place = pages.write(image, 1);
+                    place = pages.write(image, 1, tree.page);
                     place.release();
                 } catch (NoSpaceException e) {
                     failures++;

@@ -43,7 +43,7 @@ class TrunkImagesTest {
         long seed = Long.getLong(SEED, System.nanoTime());
         try (TrunkFixture tree = grown(new SplittableRandom(seed))) {
             tree.storage.file().writeBackAll();
-            NodePlace root = tree.images.write(tree.trunk.version(), 5);
+            NodePlace root = tree.images.write(tree.trunk.version(), 5, tree.page);
             TrunkImages.Found found =
                     new TrunkImages.Found(root.pages(), root.generation(), 60, tree.trunk.nextId());
             NavigableMap<String, String> expected = tree.history.at(Entries.NEWEST);
@@ -70,7 +70,7 @@ class TrunkImagesTest {
         long seed = Long.getLong(SEED, System.nanoTime());
         try (TrunkFixture tree = grown(new SplittableRandom(seed))) {
             tree.storage.file().writeBackAll();
-            tree.images.write(tree.trunk.version(), 5);
+            tree.images.write(tree.trunk.version(), 5, tree.page);
             SplittableRandom random = new SplittableRandom(seed);
             NodePages pages = new NodePages(tree.storage);
             int refused = 0;
@@ -90,7 +90,7 @@ class TrunkImagesTest {
     }
 
     private static boolean isRefused(TrunkFixture tree, NodePages pages, byte[] image) {
-        NodePlace place = pages.write(image, 6);
+        NodePlace place = pages.write(image, 6, tree.page);
         try {
             load(tree, place);
             return false;
@@ -134,8 +134,8 @@ class TrunkImagesTest {
     void aChildOfTwoParentsIsRefused() {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
-            NodePlace leaf = pages.write(NodeCodec.encode(TrunkNode.emptyLeaf(new byte[0])), 6);
-            NodePlace root = pages.write(index(leaf, leaf), 6);
+            NodePlace leaf = pages.write(NodeCodec.encode(TrunkNode.emptyLeaf(new byte[0])), 6, tree.page);
+            NodePlace root = pages.write(index(leaf, leaf), 6, tree.page);
             CorruptionException refusal = assertThrows(CorruptionException.class, () -> load(tree, root));
             assertTrue(refusal.getMessage().contains("two trunk nodes"), refusal.getMessage());
             tree.trunk.close();
@@ -148,7 +148,7 @@ class TrunkImagesTest {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             NodePages pages = new NodePages(tree.storage);
             for (long[] places : new long[][] {{}, {-1}, {Long.MAX_VALUE}, {1L << 36}, {0}}) {
-                NodePlace root = pages.write(index(new NodePlace(places, 6, () -> {})), 6);
+                NodePlace root = pages.write(index(new NodePlace(places, 6, () -> {})), 6, tree.page);
                 assertThrows(CorruptionException.class, () -> load(tree, root));
             }
             tree.trunk.close();
