@@ -81,6 +81,7 @@ final class StateTable implements TableReader, AutoCloseable {
     private boolean waiting;
     private final long foundUpTo;
     private final boolean foundEmpty;
+    private final boolean isGlobal;
     private long sinceLastingBytes;
     private boolean ahead;
     /** Whether the last commit since the table was opened stands for what was found in it. */
@@ -94,6 +95,7 @@ final class StateTable implements TableReader, AutoCloseable {
      * @param committed the last commit, which a loss of power cannot take back
      * @param foundUpTo no data that was found has a timestamp after this; where keys have no time, any number
      * @param foundEmpty whether no data was found
+     * @param isGlobal whether what is processed is of no transaction
      */
     record Parts(
             String name,
@@ -105,6 +107,7 @@ final class StateTable implements TableReader, AutoCloseable {
             boolean isAhead,
             long foundUpTo,
             boolean foundEmpty,
+            boolean isGlobal,
             Time time,
             Supplier<UndoneKeys> undoneKeys,
             Consumer<StateTable> afterClose) {}
@@ -118,6 +121,7 @@ final class StateTable implements TableReader, AutoCloseable {
         afterClose = parts.afterClose();
         foundUpTo = parts.foundUpTo();
         foundEmpty = parts.foundEmpty();
+        isGlobal = parts.isGlobal();
         ahead = parts.isAhead();
         time = parts.time();
         rightAt = committed.madeAt();
@@ -295,7 +299,7 @@ final class StateTable implements TableReader, AutoCloseable {
             committed = new CommitState(
                     before.epoch() + 1, streamTime, dataUpTo(), after, positionCopy(), time.milliseconds());
             sinceLastingBytes += writtenBytes;
-            waiting = processed && !mode.snapshots();
+            waiting = processed && !isGlobal && !mode.snapshots();
             if (!waiting) {
                 try {
                     bulk.commit(this::commitRecord);

@@ -150,7 +150,7 @@ final class TableOpener {
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), time, shared::undoneKeys, closed -> {
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), isGlobal(), time, shared::undoneKeys, closed -> {
             try {
                 metrics.remove();
             } finally {

@@ -19,7 +19,7 @@
  *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
  *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
- *   <li>Under exactly-once without transactional stores a commit of what was processed is in memory only until the next write or commit, or the table's
+ *   <li>Under exactly-once without transactional stores a commit of what a task processed is in memory only until the next write or commit, or the table's
  *       end, because Kafka Streams also commits what it is about to delete.
  *   <li>An offset that is not known is never committed over data.
  *   <li>A table goes back only to a commit that is younger than a limit, for Kafka Streams reads the changelog from there on, and that forgets what

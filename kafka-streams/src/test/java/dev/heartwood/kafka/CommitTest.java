@@ -198,6 +198,25 @@ class CommitTest {
         store.close();
     }
 
+    /** What a global store is given is of no transaction, and Kafka Streams commits it seldom. */
+    @Test
+    void underExactlyOnceACommitOfAGlobalStoreLastsAtOnce() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        HeartwoodKeyValueStore store = openGlobal(machine);
+        put(store, "a", "1");
+        store.commit(Map.of(StoreContext.CHANGELOG, 10_000L));
+        machine = killed(machine, store);
+        store = openGlobal(machine);
+        assertEquals("1", get(store, "a"));
+        assertEquals(10_000L, store.committedOffset(StoreContext.CHANGELOG));
+        store.close();
+    }
+
+    private HeartwoodKeyValueStore openGlobal(SimulatedMachine machine) {
+        return StoreContext.globalOn(machine, directory.path(), EXACTLY_ONCE)
+                .open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+    }
+
     private HeartwoodKeyValueStore open(SimulatedMachine machine) {
         return StoreContext.on(machine, directory.path(), EXACTLY_ONCE)
                 .open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));

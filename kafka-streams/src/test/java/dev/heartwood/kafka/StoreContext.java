@@ -28,6 +28,7 @@ import org.apache.kafka.test.MockRecordCollector;
 /** What Kafka Streams gives a store: a task's directory, a configuration, metrics, and a record being processed. */
 final class StoreContext {
     static final TopicPartition CHANGELOG = new TopicPartition("changelog", 0);
+    private static final TaskId GLOBAL = new TaskId(-1, -1);
 
     private final InternalMockProcessorContext<?, ?> context;
 
@@ -38,8 +39,17 @@ final class StoreContext {
 
     /** A context of an instance of its own, whose stores lie on the machine; the task's directory itself stays empty. */
     static StoreContext on(SimulatedMachine machine, Path taskDirectory, Map<String, ?> configs) {
+        return on(machine, taskDirectory, configs, new TaskId(0, 0));
+    }
+
+    /** As the other, as the context of the thread that keeps global stores. */
+    static StoreContext globalOn(SimulatedMachine machine, Path directory, Map<String, ?> configs) {
+        return on(machine, directory, configs, GLOBAL);
+    }
+
+    private static StoreContext on(SimulatedMachine machine, Path directory, Map<String, ?> configs, TaskId task) {
         StreamsMetricsImpl metrics = metrics();
-        StoreContext context = new StoreContext(taskDirectory, configs, metrics);
+        StoreContext context = new StoreContext(directory, configs, metrics, task);
         HeartwoodStoreConfig config = HeartwoodStoreConfig.of(context.context.appConfigs());
         SharedEnvironment.share(metrics, config, EngineAccess.open(config.environment(), machine));
         return context;
@@ -52,7 +62,7 @@ final class StoreContext {
 
     /** As the context of the thread that keeps global stores. */
     static StoreContext global(Path directory, Map<String, ?> configs) {
-        return new StoreContext(directory, configs, metrics(), new TaskId(-1, -1));
+        return new StoreContext(directory, configs, metrics(), GLOBAL);
     }
 
     private StoreContext(Path taskDirectory, Map<String, ?> configs, StreamsMetricsImpl metrics, TaskId task) {

@@ -17,7 +17,7 @@ public final class Epochs {
      * a full fence: the operation's reads come after its epoch is visible.
      *
      * Operations may wait with their slots for what a merge gives them, so a merge must not wait for one of theirs. Behind the SLOTS
-     * there are some for those who wait for nobody while they have one.
+     * there are some for those who wait for nobody while they have one, and behind these some for calls of the user code in a merge.
      *
      * advance() makes a new epoch e and returns it. passed(e) holds when every taken slot shows e or later. An operation that
      * read the epoch before it changed but stored it afterwards shows an older value than it need, which only delays.
@@ -34,6 +34,11 @@ public final class Epochs {
     public static final int SLOTS = 1024;
 
     private static final int BRIEF_SLOTS = 32;
+
+    private static final int AWAITED_SLOTS = 64;
+
+    /** All slots that there are: {@link #SLOTS} and those for who may be waited for. */
+    public static final int SLOTS_ALL = SLOTS + BRIEF_SLOTS + AWAITED_SLOTS;
 
     private static final int STRIDE = 16;
 
@@ -60,7 +65,7 @@ public final class Epochs {
     }
 
     private final AtomicLong epoch = new AtomicLong(1);
-    private final AtomicLongArray slots = new AtomicLongArray((SLOTS + BRIEF_SLOTS) * STRIDE + STRIDE);
+    private final AtomicLongArray slots = new AtomicLongArray(SLOTS_ALL * STRIDE + STRIDE);
     private final AtomicLong slotsUsed = new AtomicLong();
     private final ReentrantLock crowd = new ReentrantLock();
     private final ReentrantLock deferredLock = new ReentrantLock();
@@ -94,13 +99,37 @@ public final class Epochs {
     }
 
     private int probeBrief() {
-        for (int slot = SLOTS; slot < SLOTS + BRIEF_SLOTS; slot++) {
-            raiseSlotsUsed(slot + 1);
-            if (slots.compareAndSet(index(slot), 0, epoch.get())) {
-                return slot;
+        int slot = probeFrom(SLOTS, BRIEF_SLOTS, false);
+        if (slot < 0) {
+            Thread.yield();
+        }
+        return slot;
+    }
+
+    /**
+     * As {@link #enter}, or {@link #enterSuspended}, for who may be what operations wait for that keep their slots meanwhile. Who enters so must
+     * not keep his while he waits for such.
+     */
+    public int enterAwaited(boolean suspended) {
+        int slot = probe(firstProbe(), suspended);
+        while (slot < 0) {
+            slot = probeFrom(SLOTS + BRIEF_SLOTS, AWAITED_SLOTS, suspended);
+            if (slot < 0) {
+                Clock.SYSTEM.parkNanos(CROWD_NANOS);
             }
         }
-        Thread.yield();
+        return slot;
+    }
+
+    private int probeFrom(int first, int count, boolean suspended) {
+        for (int slot = first; slot < first + count; slot++) {
+            if (slots.get(index(slot)) == 0) {
+                raiseSlotsUsed(slot + 1);
+                if (slots.compareAndSet(index(slot), 0, suspended ? SUSPENDED : epoch.get())) {
+                    return slot;
+                }
+            }
+        }
         return -1;
     }
 

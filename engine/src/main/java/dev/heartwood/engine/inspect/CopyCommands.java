@@ -6,6 +6,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
@@ -30,7 +31,8 @@ import java.util.function.Function;
 
 /** The commands {@code backup FROM TO} and {@code salvage FROM TO}. */
 final class CopyCommands {
-    private static final ByteSize MEMORY = ByteSize.mib(256);
+    private static final long MEMORY_MIB = 256;
+    private static final long MEMORY_MIB_MAX = 16 << 10;
 
     private final PrintStream out;
     private final PrintStream err;
@@ -50,12 +52,20 @@ final class CopyCommands {
             }
             options = StoreOptions.parse(closed.newest().options());
         }
-        try (Environment environment = environment();
-                KeyValueStore store = open(
-                        environment, from, options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build())) {
-            return backup(store, to);
-        } catch (CorruptionException | ReadFailedException e) {
-            return damaged(e);
+        StoreOptions existing =
+                options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build();
+        for (long mib = MEMORY_MIB; ; mib *= 4) {
+            try (Environment environment = environment(mib);
+                    KeyValueStore store = open(environment, from, existing)) {
+                return backup(store, to);
+            } catch (InsufficientMemoryException e) {
+                // Its owner may have given it more, and its log have writes that take as much.
+                if (mib >= MEMORY_MIB_MAX) {
+                    throw e;
+                }
+            } catch (CorruptionException | ReadFailedException e) {
+                return damaged(e);
+            }
         }
     }
 
@@ -109,7 +119,7 @@ final class CopyCommands {
 
     /** Copies what can be read; says on standard output what cannot. */
     int salvage(Storage from, Path to) {
-        try (EngineEnvironment environment = environment()) {
+        try (EngineEnvironment environment = environment(MEMORY_MIB)) {
             return salvage(from, to, options -> environment.openForSalvage(to, options));
         }
     }
@@ -159,7 +169,8 @@ final class CopyCommands {
         return Main.CANNOT_WRITE;
     }
 
-    private static EngineEnvironment environment() {
-        return EngineEnvironment.open(EnvironmentOptions.builder().memory(MEMORY).build());
+    private static EngineEnvironment environment(long mib) {
+        return EngineEnvironment.open(
+                EnvironmentOptions.builder().memory(ByteSize.mib(mib)).build());
     }
 }

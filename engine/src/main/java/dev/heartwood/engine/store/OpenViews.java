@@ -52,11 +52,6 @@ final class OpenViews {
         }
     }
 
-    /** Notes that a call reads in a snapshot's state, which may be closed meanwhile, until {@link #remove}. */
-    void addCall(Object call, SnapshotState state) {
-        views.put(call, new View(state, null));
-    }
-
     /** Notes that it was closed; false when the store has closed it already. */
     boolean remove(Object holder) {
         return views.remove(holder) != null;

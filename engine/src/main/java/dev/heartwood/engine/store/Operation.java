@@ -29,6 +29,8 @@ final class Operation {
     /** What the call needs although it is outside of an epoch. */
     private volatile Object used;
 
+    private EntryResolver.Operands operands;
+
     Operation(Operations owner, Epochs epochs, MemoryPool buffers) {
         this.owner = owner;
         this.epochs = epochs;
@@ -40,6 +42,7 @@ final class Operation {
         outside = false;
         scratchUsed = 0;
         found.room = 0;
+        operands = null;
     }
 
     /** Ends the call: gives spilled memory back and leaves the epoch. */
@@ -56,6 +59,20 @@ final class Operation {
             }
             epochs.exit(slot);
         }
+    }
+
+    /** Leaves what the call is to apply when it has ended. */
+    void leave(EntryResolver.Operands gathered) {
+        operands = gathered;
+    }
+
+    /** What was left, or null; before the call ends. */
+    EntryResolver.Operands takeOperands() {
+        EntryResolver.Operands left = operands;
+        if (left != null) {
+            operands = null;
+        }
+        return left;
     }
 
     void use(Object needed) {

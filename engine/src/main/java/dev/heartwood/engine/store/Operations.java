@@ -13,18 +13,24 @@ final class Operations {
 
     private static final long POLL_NANOS = 100_000;
 
+    /*
+     * Operations wait, with their slots and with memory, for merges and packing, and those for the merge operators and filters that they
+     * call. So for the calls of user code there are some slots more, and they do not wait until others give memory back.
+     */
     private final Epochs epochs;
     private final MemoryPool buffers;
-    private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS);
+    private final UserCode userCode;
+    private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS_ALL);
 
-    Operations(Epochs epochs, MemoryPool buffers) {
+    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode) {
         this.epochs = epochs;
         this.buffers = buffers;
+        this.userCode = userCode;
     }
 
     /** Begins a call; its {@link Operation#end} must follow. */
     Operation begin() {
-        return take(epochs.enter());
+        return take(userCode.isWithin() ? epochs.enterAwaited(false) : epochs.enter());
     }
 
     /**
@@ -32,7 +38,7 @@ final class Operations {
      * by what it uses.
      */
     Operation beginOutsideEpoch(Object uses) {
-        Operation operation = take(epochs.enterSuspended());
+        Operation operation = take(userCode.isWithin() ? epochs.enterAwaited(true) : epochs.enterSuspended());
         operation.stayOutside(uses);
         return operation;
     }
@@ -108,7 +114,7 @@ final class Operations {
             long stamp = epochs.advance();
             boolean ended;
             do {
-                ended = epochs.passed(stamp) && !isAnySpilled(operation);
+                ended = epochs.passed(stamp) && (userCode.isWithin() || !isAnySpilled(operation));
                 freeIdle();
                 long address = buffers.allocate(bytes);
                 if (address != 0) {

@@ -7,9 +7,13 @@ import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.os.Memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
-/** Reads the value of one key, in the current state or a snapshot's. Thread-safe; a call runs in the epoch of its operation. */
+/**
+ * Reads the value of one key, in the current state or a snapshot's. Thread-safe; a call runs in the epoch of its operation.
+ *
+ * <p>Of a key with merge operands these are gathered, and left with the operation ({@link Operation#takeOperands}): there is no value then, until
+ * they are {@linkplain #applied applied}. The operator may be long about it, or read by calls of its own, so this call is to have ended before.
+ */
 final class PointReads {
     /*
      * A read that finds no frame for a page, because operations under way hold back what was evicted, cannot wait in its
@@ -21,11 +25,9 @@ final class PointReads {
     private final WritePath write;
     private final LiveSnapshots live;
     private final StoreCalls calls;
-    private final OpenViews views;
 
-    PointReads(StoreCalls calls, OpenViews views, ReadPath read, WritePath write, LiveSnapshots live) {
+    PointReads(StoreCalls calls, ReadPath read, WritePath write, LiveSnapshots live) {
         this.calls = calls;
-        this.views = views;
         this.read = read;
         this.write = write;
         this.live = live;
@@ -90,8 +92,8 @@ final class PointReads {
             copy(found, copy, found.valueLength);
             return copy;
         }
-        byte[] value = value(operation, state, keyAddress, keyLength);
-        return value == null ? null : arena.allocateFrom(ValueLayout.JAVA_BYTE, value);
+        leaveOperands(operation, state, keyAddress, keyLength);
+        return null;
     }
 
     /** Whoever closes the store meanwhile waits for the call, which holds a snapshot's state until its end. */
@@ -117,13 +119,8 @@ final class PointReads {
             copy(found, destination, Math.min(found.valueLength, destination.byteSize()));
             return found.valueLength;
         }
-        byte[] value = value(operation, state, keyAddress, keyLength);
-        if (value == null) {
-            return -1;
-        }
-        long fits = Math.min(value.length, destination.byteSize());
-        MemorySegment.copy(MemorySegment.ofArray(value), 0, destination, 0, fits);
-        return value.length;
+        leaveOperands(operation, state, keyAddress, keyLength);
+        return -1;
     }
 
     private byte[] value(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
@@ -133,7 +130,8 @@ final class PointReads {
             copy(found, MemorySegment.ofArray(value), value.length);
             return value;
         }
-        return found.kind == Entries.DELETE ? null : mergedValue(operation, state, keyAddress, keyLength);
+        leaveOperands(operation, state, keyAddress, keyLength);
+        return null;
     }
 
     private static void copy(FoundEntry found, MemorySegment to, long length) {
@@ -144,37 +142,33 @@ final class PointReads {
         }
     }
 
-    /** Gathers the operands down to the first value, with a cursor, which locks what it reads, and has them applied. */
-    private byte[] mergedValue(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
-        byte[][] value = new byte[1][];
+    /** What operands come to; null when there is no value. After the call that gathered them has ended. */
+    byte[] applied(EntryResolver.Operands operands) {
+        return operands.applied(read.operator());
+    }
+
+    /** Of what was found and is no value: gathers operands down to the first value, with a cursor, which locks what it reads. */
+    private void leaveOperands(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
+        if (operation.found.kind == Entries.DELETE) {
+            return;
+        }
         if (state == null) {
-            operation.outsideEpoch(calls, appliedToLast(value, keyAddress, keyLength));
+            operation.outsideEpoch(calls, gatheringLast(operation, keyAddress, keyLength));
         } else {
             // To its end, since the call gives the state back after this.
             operation.use(calls);
-            operation.outsideEpoch(() -> value[0] = mergedValue(operation, state, gather(state, keyAddress, keyLength)));
+            operation.outsideEpoch(() -> operation.leave(gather(state, keyAddress, keyLength)));
         }
-        return value[0];
     }
 
     /** A task that gives back the state of now: nothing fails between this and its beginning. */
-    private Runnable appliedToLast(byte[][] value, long keyAddress, int keyLength) {
+    private Runnable gatheringLast(Operation operation, long keyAddress, int keyLength) {
         SnapshotState seen = SnapshotState.open(read, write, live);
         try {
-            return () -> value[0] = gatherLast(seen, keyAddress, keyLength).applied(read.operator());
+            return () -> operation.leave(gatherLast(seen, keyAddress, keyLength));
         } catch (RuntimeException | Error e) {
             seen.release();
             throw e;
-        }
-    }
-
-    /** The operator may be long about it, or wait for who writes: so what it was told is let go of before, or can be. */
-    private byte[] mergedValue(Operation operation, SnapshotState state, EntryResolver.Operands operands) {
-        try {
-            views.addCall(operation, state);
-            return operands.applied(read.operator());
-        } finally {
-            views.remove(operation);
         }
     }
 

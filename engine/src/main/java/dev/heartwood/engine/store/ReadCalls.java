@@ -4,6 +4,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.ValueConsumer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 
 /**
  * The calls that read one key, of a store and of its snapshots: checks what it is given, copies the key to native memory in its stored form,
@@ -27,15 +28,39 @@ final class ReadCalls {
     /** The value of a key in the current state; null when there is none. */
     byte[] get(byte[] key) {
         Operation operation = calls.begin();
+        EntryResolver.Operands operands;
         try {
             if (isTooLong(key.length)) {
                 return null;
             }
             calls.requireForRead(operation, key.length);
             long keyAddress = form.copy(operation, key);
-            return reads.get(operation, null, keyAddress, key.length);
+            byte[] value = reads.get(operation, null, keyAddress, key.length);
+            operands = take(operation);
+            if (operands == null) {
+                return value;
+            }
         } finally {
             operation.end();
+        }
+        return apply(operands);
+    }
+
+    /** What the call has left to be applied when it has ended; null for nothing. */
+    private EntryResolver.Operands take(Operation operation) {
+        EntryResolver.Operands operands = operation.takeOperands();
+        if (operands != null) {
+            calls.applies();
+        }
+        return operands;
+    }
+
+    /** Applies what was taken. */
+    private byte[] apply(EntryResolver.Operands operands) {
+        try {
+            return reads.applied(operands);
+        } finally {
+            calls.applied();
         }
     }
 
@@ -43,6 +68,7 @@ final class ReadCalls {
     byte[] get(SnapshotHold snapshot, MemorySegment key) {
         Operation operation = calls.begin();
         SnapshotState state = null;
+        EntryResolver.Operands operands;
         try {
             if (isTooLong(key.byteSize())) {
                 return null;
@@ -51,16 +77,22 @@ final class ReadCalls {
             calls.requireForRead(operation, length);
             state = stateOf(snapshot);
             long keyAddress = form.copy(operation, key);
-            return reads.get(operation, state, keyAddress, length);
+            byte[] value = reads.get(operation, state, keyAddress, length);
+            operands = take(operation);
+            if (operands == null) {
+                return value;
+            }
         } finally {
             end(operation, state);
         }
+        return apply(operands);
     }
 
     /** Copies as much of a value as fits, in a snapshot; null is the current state. Returns the value's length, or -1 when there is none. */
     long get(SnapshotHold snapshot, MemorySegment key, MemorySegment destination) {
         Operation operation = calls.begin();
         SnapshotState state = null;
+        EntryResolver.Operands operands;
         try {
             if (destination.isReadOnly()) {
                 throw new IllegalArgumentException("a destination that is read-only");
@@ -72,10 +104,20 @@ final class ReadCalls {
             calls.requireForRead(operation, length);
             state = stateOf(snapshot);
             long keyAddress = form.copy(operation, key);
-            return reads.get(operation, state, keyAddress, length, destination);
+            long valueLength = reads.get(operation, state, keyAddress, length, destination);
+            operands = take(operation);
+            if (operands == null) {
+                return valueLength;
+            }
         } finally {
             end(operation, state);
         }
+        byte[] value = apply(operands);
+        if (value == null) {
+            return -1;
+        }
+        MemorySegment.copy(MemorySegment.ofArray(value), 0, destination, 0, Math.min(value.length, destination.byteSize()));
+        return value.length;
     }
 
     /** Shows the value of a key in the current state to {@code consumer}; false when there is none. */
@@ -93,6 +135,7 @@ final class ReadCalls {
 
     private MemorySegment get(MemorySegment key, Arena arena) {
         Operation operation = calls.begin();
+        EntryResolver.Operands operands;
         try {
             if (isTooLong(key.byteSize())) {
                 return null;
@@ -100,10 +143,16 @@ final class ReadCalls {
             int length = (int) key.byteSize();
             calls.requireForRead(operation, length);
             long keyAddress = form.copy(operation, key);
-            return reads.get(operation, null, keyAddress, length, arena);
+            MemorySegment found = reads.get(operation, null, keyAddress, length, arena);
+            operands = take(operation);
+            if (operands == null) {
+                return found;
+            }
         } finally {
             operation.end();
         }
+        byte[] value = apply(operands);
+        return value == null ? null : arena.allocateFrom(ValueLayout.JAVA_BYTE, value);
     }
 
     /** Whether no key of this length can have been written. */

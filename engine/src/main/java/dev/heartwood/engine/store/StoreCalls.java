@@ -1,20 +1,26 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.ClosedException;
+import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The calls of a store: refuses them once the store is closed, and has who closes it wait for those that began before. Every call begins
  * here; {@link StoreLifecycle} alone closes it. Thread-safe.
  *
  * <pre>
- *  field    read       written   guarded by
- *  closed   volatile   once      the lock of {@link StoreLifecycle}; a call looks after it has its operation, and again after it has waited
+ *  field      read       written    guarded by
+ *  closed     volatile   once       the lock of {@link StoreLifecycle}; a call looks after it has its operation, and again after it has waited
+ *  applying   volatile   counted    -; raised by a call, which who closes waits for until then
  * </pre>
  */
 final class StoreCalls {
+    private static final long POLL_NANOS = 100_000;
+
     private final Operations operations;
     private final Epochs epochs;
+    private final AtomicInteger applying = new AtomicInteger();
     private volatile boolean closed;
 
     StoreCalls(Operations operations, Epochs epochs) {
@@ -68,6 +74,18 @@ final class StoreCalls {
         requireOpen();
     }
 
+    /**
+     * A call, which ends now, goes on with user code and needs nothing of the store any more; {@link #applied} must follow. Who closes waits for it
+     * all the same.
+     */
+    void applies() {
+        applying.incrementAndGet();
+    }
+
+    void applied() {
+        applying.decrementAndGet();
+    }
+
     /** Refuses calls from now on. */
     void close() {
         closed = true;
@@ -77,5 +95,8 @@ final class StoreCalls {
     void awaitEnd() {
         epochs.awaitOperations();
         operations.awaitUsers(this);
+        while (applying.get() > 0) {
+            Clock.SYSTEM.parkNanos(POLL_NANOS);
+        }
     }
 }

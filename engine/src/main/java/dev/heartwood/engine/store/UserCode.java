@@ -39,10 +39,15 @@ final class UserCode {
 
     /** Throws an {@link IllegalStateException} within user code. */
     void refuseWithin() {
-        if (isAny && depths.get().calls > 0) {
+        if (isWithin()) {
             throw new IllegalStateException("a merge operator or compaction filter may read stores of its environment; to write, to make"
                     + " a checkpoint or backup, to settle, to open or to close may be to wait for itself");
         }
+    }
+
+    /** Whether this thread is in user code. */
+    boolean isWithin() {
+        return isAny && depths.get().calls > 0;
     }
 
     // Nothing is called once the depth is raised but the user: it is lowered also where a stack or the heap is full.

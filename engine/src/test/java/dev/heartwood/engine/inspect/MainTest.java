@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
@@ -203,6 +205,29 @@ class MainTest {
             Outcome outcome = Outcome.of(command, sound.toString(), sound.resolve("..").resolve("sound").toString());
             assertEquals(Main.CANNOT_OPEN, outcome.code(), outcome.toString());
             assertTrue(outcome.err().contains("to itself"), outcome.toString());
+        }
+    }
+
+    /** A store with much memory was killed with a write in its log for which others have no room. */
+    @Test
+    void aBackupHasAsMuchMemoryAsTheLogNeeds() throws IOException {
+        Path open = base.resolve("large-open");
+        Path killed = base.resolve("large-killed");
+        byte[] key = {1};
+        int length = (32 << 20) - key.length;
+        StoreOptions options = StoreOptions.builder().memory(ByteSize.gib(2)).build();
+        try (KeyValueStore store = Heartwood.open(open, options)) {
+            store.put(key, new byte[length]);
+            StoreFixture.copy(open, killed);
+        }
+        StoreOptions little = StoreOptions.builder().memory(ByteSize.mib(256)).build();
+        String refusal = assertThrows(InsufficientMemoryException.class, () -> Heartwood.open(killed, little)).getMessage();
+        assertTrue(refusal.contains("raise the memory option"), refusal);
+        Path to = base.resolve("large-backup");
+        Outcome outcome = Outcome.of("backup", killed.toString(), to.toString());
+        assertEquals(Main.CLEAN, outcome.code(), outcome.toString());
+        try (KeyValueStore store = Heartwood.open(to, little)) {
+            assertEquals(length, store.get(key).length);
         }
     }
 

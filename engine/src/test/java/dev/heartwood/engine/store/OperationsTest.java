@@ -21,7 +21,7 @@ class OperationsTest {
 
     private final Epochs epochs = new Epochs();
     private final MemoryPool pool = MemoryPool.open(CAPACITY);
-    private final Operations operations = new Operations(epochs, pool);
+    private final Operations operations = new Operations(epochs, pool, new UserCode());
 
     @AfterEach
     void everythingComesBack() {
