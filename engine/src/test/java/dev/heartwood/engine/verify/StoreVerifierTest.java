@@ -181,9 +181,11 @@ class StoreVerifierTest {
 
     private static int lastRecordWith(byte[] segment, byte[] keyAndValue) {
         for (int at = segment.length - 32; at >= 2 * PageLayout.PAGE_BYTES; at -= 4) {
-            boolean lengthFits = segment[at + 4] == 26 && segment[at + 5] == 0;
-            if (lengthFits && segment[at + 24] == keyAndValue[0] && segment[at + 25] == keyAndValue[1]) {
-                return at + 25;
+            // Behind checksum, LSN and sequence: a put, and whether it says what is durable, in four bytes more; a byte of key, a byte of value.
+            boolean isSuch = (segment[at + 12] & 0xdf) == 0x81 && segment[at + 13] == 1 && segment[at + 14] == 1 && segment[at + 15] == 0;
+            int key = at + ((segment[at + 12] & 0x20) != 0 ? 20 : 16);
+            if (isSuch && segment[key] == keyAndValue[0] && segment[key + 1] == keyAndValue[1]) {
+                return key + 1;
             }
         }
         return -1;
