@@ -128,7 +128,7 @@ class SalvageLogTest {
     @Test
     void recordsThatARecoveryMadeVoidStayVoid() {
         int voids = 0;
-        for (int seed = 1; seed <= 6; seed++) {
+        for (int seed = 1; seed <= 16; seed++) {
             SimulatedMachine machine = new SimulatedMachine(seed);
             KeyValueStore store = BackupFixture.open(machine, STORE);
             for (int i = 0; i < 100; i++) {
