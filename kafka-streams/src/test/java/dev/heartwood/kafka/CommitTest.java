@@ -162,40 +162,38 @@ class CommitTest {
         assertEquals(12L, store.committedOffset(StoreContext.CHANGELOG));
         machine = killed(machine, store);
 
-        store = open(machine);
-        assertEquals("1", get(store, "a"), "the transaction may have been given up");
-        assertEquals(10L, store.committedOffset(StoreContext.CHANGELOG));
+        store = found(open(machine), "1", 10); // the transaction may have been given up
         put(store, "a", "3");
         store.commit(Map.of(StoreContext.CHANGELOG, 13L));
         store.close();
 
-        store = open(machine);
-        assertEquals("3", get(store, "a"));
-        assertEquals(13L, store.committedOffset(StoreContext.CHANGELOG));
+        store = found(open(machine), "3", 13);
         put(store, "a", "4");
         store.commit(Map.of(StoreContext.CHANGELOG, 14L));
         store.commit(Map.of(StoreContext.CHANGELOG, 14L)); // of a task that was revoked, when it is closed
         machine = killed(machine, store);
 
-        store = open(machine);
-        assertEquals("4", get(store, "a"));
+        store = found(open(machine), "4", 14);
         put(store, "a", "5");
         store.commit(Map.of(StoreContext.CHANGELOG, 15L));
         put(store, "a", "6");
         machine = killed(machine, store);
 
         StoreContext context = StoreContext.on(machine, directory.path(), EXACTLY_ONCE);
-        store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
-        assertEquals("5", get(store, "a"));
+        store = found(context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN)), "5", 15);
         put(store, "a", "7");
         store.commit(Map.of(StoreContext.CHANGELOG, 16L));
         context.streams().restore("s", List.of(KeyValue.pair("b".getBytes(), "1".getBytes()))); // as a standby now
         machine = killed(machine, store);
 
-        store = open(machine);
-        assertEquals("7", get(store, "a"));
-        assertEquals(16L, store.committedOffset(StoreContext.CHANGELOG));
-        store.close();
+        found(open(machine), "7", 16).close();
+    }
+
+    /** A store that was opened, with the value and the offset of a commit. */
+    private static HeartwoodKeyValueStore found(HeartwoodKeyValueStore store, String value, long offset) {
+        assertEquals(value, get(store, "a"));
+        assertEquals(offset, store.committedOffset(StoreContext.CHANGELOG));
+        return store;
     }
 
     /** What a global store is given is of no transaction, and Kafka Streams commits it seldom. */
@@ -206,10 +204,7 @@ class CommitTest {
         put(store, "a", "1");
         store.commit(Map.of(StoreContext.CHANGELOG, 10_000L));
         machine = killed(machine, store);
-        store = openGlobal(machine);
-        assertEquals("1", get(store, "a"));
-        assertEquals(10_000L, store.committedOffset(StoreContext.CHANGELOG));
-        store.close();
+        found(openGlobal(machine), "1", 10_000).close();
     }
 
     private HeartwoodKeyValueStore openGlobal(SimulatedMachine machine) {

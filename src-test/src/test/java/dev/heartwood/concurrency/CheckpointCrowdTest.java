@@ -47,12 +47,12 @@ class CheckpointCrowdTest {
                 store.checkpoint();
             }
             List<Thread> crowd = new ArrayList<>();
-            crowd.add(started(store::settle));
+            crowd.add(Threads.started(store::settle));
             // Merges that nobody waits for ask the filter, too: whoever settles may not have begun by then.
             merging.await();
             awaitWaiting(crowd.getFirst());
             for (int i = 0; i < Epochs.SLOTS - 1; i++) {
-                crowd.add(started(i % 2 == 0 ? store::checkpoint : store::settle));
+                crowd.add(Threads.started(i % 2 == 0 ? store::checkpoint : store::settle));
             }
             crowd.forEach(CheckpointCrowdTest::awaitWaiting);
             Thread reader = new Thread(() -> assertArrayEquals(VALUE, store.get(KEY)));
@@ -74,11 +74,5 @@ class CheckpointCrowdTest {
         while (thread.isAlive() && thread.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();
         }
-    }
-
-    private static Thread started(Runnable call) {
-        Thread thread = Thread.ofPlatform().stackSize(256 << 10).unstarted(call);
-        thread.start();
-        return thread;
     }
 }

@@ -63,7 +63,7 @@ class ReadingOperatorCrowdTest {
             };
             List<Thread> crowd = new ArrayList<>();
             for (int i = 0; i < THREADS; i++) {
-                crowd.add(started(() -> {
+                crowd.add(Threads.started(() -> {
                     assertArrayEquals(VALUE, opened.get(MERGED));
                     right.incrementAndGet();
                 }));
@@ -99,7 +99,7 @@ class ReadingOperatorCrowdTest {
             opened.merge(MERGED, KEY);
             for (int i = 0; i < THREADS; i++) {
                 byte[] key = {4, (byte) (i >> 8), (byte) i};
-                crowd.add(started(() -> {
+                crowd.add(Threads.started(() -> {
                     while (!isRead.get()) {
                         opened.put(key, new byte[1024]);
                     }
@@ -120,11 +120,5 @@ class ReadingOperatorCrowdTest {
                 && thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();
         }
-    }
-
-    private static Thread started(Runnable call) {
-        Thread thread = Thread.ofPlatform().stackSize(256 << 10).unstarted(call);
-        thread.start();
-        return thread;
     }
 }

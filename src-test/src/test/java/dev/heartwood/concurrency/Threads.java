@@ -23,6 +23,13 @@ final class Threads {
         }
     }
 
+    /** Starts one thread of very many. */
+    static Thread started(Runnable call) {
+        Thread thread = Thread.ofPlatform().stackSize(256 << 10).unstarted(call);
+        thread.start();
+        return thread;
+    }
+
     static void run(List<Body> bodies) {
         CountDownLatch start = new CountDownLatch(bodies.size());
         List<Throwable> failures = new ArrayList<>();

@@ -26,9 +26,9 @@ public record Span(byte[] from, byte[] to) {
         return new Span(Keys.laterFrom(from, other.from), Keys.earlierTo(to, other.to));
     }
 
-    /** Whether every key of {@code other} lies in this span. */
+    /** Whether every key of {@code other} lies in this span; no key lies before the empty one. */
     public boolean covers(Span other) {
-        return (from == null || other.from != null && (from == other.from || Keys.compare(from, other.from) <= 0))
+        return (from == null || from.length == 0 || other.from != null && (from == other.from || Keys.compare(from, other.from) <= 0))
                 && (to == null || other.to != null && (to == other.to || Keys.compare(other.to, to) <= 0));
     }
 

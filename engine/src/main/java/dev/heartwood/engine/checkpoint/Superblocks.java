@@ -41,11 +41,6 @@ public final class Superblocks implements AutoCloseable {
     /** Whether both copies were whole when they were read. */
     private boolean hasBoth;
 
-    /** Its page of memory, for the caller until it calls anything else here: a checkpoint needs it for nodes before it writes a superblock. */
-    public long buffer() {
-        return buffer;
-    }
-
     /** Takes a page of {@code buffers} for reads and writes, until it is closed. */
     public Superblocks(BlockDevice device, MemoryPool buffers) {
         this.device = device;
@@ -62,6 +57,11 @@ public final class Superblocks implements AutoCloseable {
             buffers.free(buffer, PageLayout.PAGE_BYTES);
             buffer = 0;
         }
+    }
+
+    /** Its page of memory, for the caller until it calls anything else here: a checkpoint needs it for nodes before it writes a superblock. */
+    public long buffer() {
+        return buffer;
     }
 
     /** The pages of both copies. */

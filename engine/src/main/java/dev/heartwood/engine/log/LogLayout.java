@@ -122,7 +122,7 @@ final class LogLayout {
     /** What is unsynced, where a record does not say it. */
     static final long UNSYNCED_UNKNOWN = -1;
     /** The most that a record can say to be unsynced. */
-    static final long UNSYNCED_MAX = 0xffff_fffeL;
+    static final long UNSYNCED_MAX = 0xffff_ffffL;
 
     /** The longest payload of one record. */
     static final long PAYLOAD_BYTES_MAX = Integer.MAX_VALUE - 4096;

@@ -1,6 +1,5 @@
 package dev.heartwood.engine.trunk;
 
-import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +16,7 @@ final class RangeDiscard {
     /** The node without what is in {@code span}; the same node when there is nothing. */
     static TrunkNode discard(TrunkNode node, Span nodeSpan, Span span) {
         if (node.isLeaf()) {
-            return node.bundleCount() > 0 && holds(span, nodeSpan)
+            return node.bundleCount() > 0 && span.covers(nodeSpan)
                     ? node.with(node.pivots(), List.of())
                     : node;
         }
@@ -28,18 +27,12 @@ final class RangeDiscard {
             Span pivotSpan = node.pivotSpan(p, nodeSpan);
             if (!pivotSpan.intersect(span).isEmpty()) {
                 TrunkNode child = discard(pivot.child(), pivotSpan, span);
-                int firstActive = holds(span, pivotSpan) ? node.runCount() : pivot.firstActive();
+                int firstActive = span.covers(pivotSpan) ? node.runCount() : pivot.firstActive();
                 changed |= child != pivot.child() || firstActive != pivot.firstActive();
                 pivot = pivot.withChild(child).withFirstActive(firstActive);
             }
             pivots.add(pivot);
         }
         return changed ? node.with(pivots, node.bundles()) : node;
-    }
-
-    private static boolean holds(Span span, Span part) {
-        boolean from = span.from() == null || span.from().length == 0 || part.from() != null && Keys.compare(span.from(), part.from()) <= 0;
-        boolean to = span.to() == null || part.to() != null && Keys.compare(part.to(), span.to()) <= 0;
-        return from && to;
     }
 }

@@ -101,7 +101,7 @@ class LogRecordTest {
         }
     }
 
-    /** A value of text, or of numbers, behind the records of a file that was used before. */
+    /** A value of text behind the records of a file that was used before. */
     @Test
     void textIsNoRecord() {
         for (int kind = 0; kind < 0x80; kind++) {

@@ -7,12 +7,17 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.MemoryPool;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -37,9 +42,29 @@ class CheckpointDistanceTest {
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private final EngineEnvironment environment = EngineEnvironment.open(
             EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
-            path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+            path -> refusing(new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED)),
             new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1));
     private int written;
+    /** Whether there is no space for images of nodes, which are written a page at a time. */
+    private boolean isFull;
+
+    private Storage refusing(Storage of) {
+        return proxy(Storage.class, of);
+    }
+
+    private <T> T proxy(Class<T> type, T of) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            if (isFull && method.getName().equals("write")) {
+                throw new NoSpaceException("simulated");
+            }
+            try {
+                Object result = method.invoke(of, arguments);
+                return result instanceof BlockDevice device && type == Storage.class ? proxy(BlockDevice.class, device) : result;
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }));
+    }
 
     /** Writes until so many more memtables are packed. */
     private void pack(KeyValueStore store, int memtables) {
@@ -60,6 +85,21 @@ class CheckpointDistanceTest {
             hoard.add(block);
         }
         return hoard;
+    }
+
+    /** Not only when as many memtables as lie between two checkpoints were packed again: the log would be twice as long by then. */
+    @Test
+    void oneThatFindsNoSpaceIsMadeWithTheNextMemtable() {
+        try (environment; KeyValueStore store = environment.open(directory, OPTIONS)) {
+            pack(store, DISTANCE);
+            assertEquals(1, store.stats().checkpoints());
+            isFull = true;
+            pack(store, DISTANCE + 1);
+            assertEquals(1, store.stats().checkpoints(), "there was no space");
+            isFull = false;
+            pack(store, 1);
+            assertEquals(2, store.stats().checkpoints());
+        }
     }
 
     /** It was not for as long as they held it, or not before as many memtables again were packed, and the log was twice as long by then. */
