@@ -184,12 +184,15 @@ public interface KeyValueStore extends AutoCloseable {
      * applied to. Snapshots and cursors that are open see what they saw.
      *
      * @throws UnorderedStoreException when keys are hashed and the range is not {@link KeyRange#all()}; nothing has changed
+     * @throws PreviousFailureException when the store takes no writes any more; nothing has changed
      */
     void discard(KeyRange range);
 
     /**
      * Waits until merges and write-back that are due have been done, and has some done that could wait: so that reads meet few runs
      * and space that is not needed is free. May read and write all of the store. For the end of a bulk load, benchmarks and tests.
+     *
+     * @throws ClosedException when the store is closed meanwhile, which waits for what is under way only
      */
     void settle();
 

@@ -77,7 +77,7 @@ class SalvageWithoutSuperblocksTest {
             lost.clear();
             SalvageReport report = salvage(machine);
             assertEquals(before, files(machine));
-            assertTrue(lost.getFirst().contains("both superblocks") && lost.getFirst().contains("checkpoint"), lost.toString());
+            assertTrue(lost.getFirst().contains("both superblocks") && lost.getFirst().contains("of generation"), lost.toString());
             assertTrue(lost.size() == 1 || lost.size() == 2 && lost.get(1).contains("log"), lost.toString());
             assertEquals(lost.size(), report.losses());
             BackupFixture.requireContents(machine, TARGET, model, "seed " + seed);
@@ -206,7 +206,7 @@ class SalvageWithoutSuperblocksTest {
                 } catch (CorruptionException noOtherRoot) {
                     continue;
                 }
-                assertTrue(!lost.getFirst().contains("of checkpoint " + number), lost.toString());
+                assertTrue(!lost.getFirst().contains("of generation " + number), lost.toString());
             }
         }
         assertTrue(children > 1, children + " children");
@@ -252,13 +252,13 @@ class SalvageWithoutSuperblocksTest {
 
     /** Leaves the first node of a checkpoint that the superblocks do not name yet, or all but the last; returns in how many ways that can be. */
     private int breakOff(SimulatedMachine image) {
-        long number;
+        long newest;
         try (Storage storage = image.storage(STORE);
                 OpenedStore store = new OpenedStore(storage)) {
-            number = store.newest().number();
+            newest = store.newest().rootGeneration();
         }
         byte[] bytes = image.contents(STORE, DATA);
-        List<Long> written = pages(image, PageType.TRUNK).stream().filter(page -> generation(bytes, page) > number).toList();
+        List<Long> written = pages(image, PageType.TRUNK).stream().filter(page -> generation(bytes, page) > newest).toList();
         if (written.size() < 2) {
             return 0;
         }
@@ -318,7 +318,7 @@ class SalvageWithoutSuperblocksTest {
                 OpenedStore store = new OpenedStore(storage)) {
             Tree tree = Tree.read(store.view().tree(), store.newest(), problem -> {});
             tree.nodes().forEach(node -> nodes.add(node.page()));
-            return store.newest().number();
+            return store.newest().rootGeneration();
         }
     }
 

@@ -76,6 +76,36 @@ class CloseTest {
         }
     }
 
+    /** Under a steady load settling has no end of its own, and closing waited for one. */
+    @Test
+    void closingEndsASettlingThatWritesKeepFromItsEnd() {
+        try (TestDirectory directory = new TestDirectory("settled")) {
+            KeyValueStore store = Heartwood.open(directory.path(), options);
+            CountDownLatch written = new CountDownLatch(20_000);
+            Threads.Body writer = () -> {
+                SplittableRandom random = new SplittableRandom(Thread.currentThread().threadId());
+                untilClosed(() -> {
+                    store.put(Long.toString(random.nextLong()).getBytes(), new byte[100]);
+                    written.countDown();
+                });
+            };
+            Threads.run(List.of(writer, writer, () -> untilClosed(store::settle), () -> {
+                written.await();
+                store.close();
+            }));
+        }
+    }
+
+    private static void untilClosed(Runnable call) {
+        try {
+            while (true) {
+                call.run();
+            }
+        } catch (ClosedException expected) {
+            // The end.
+        }
+    }
+
     @Test
     void everyCallOnAClosedStoreSaysSo() {
         try (TestDirectory directory = new TestDirectory("closed");

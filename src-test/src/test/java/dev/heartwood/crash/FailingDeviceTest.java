@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Durability;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
@@ -17,6 +19,8 @@ import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreTuning;
+import dev.heartwood.engine.store.StorePolicies;
+import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.Errno;
@@ -75,6 +79,9 @@ class FailingDeviceTest {
             assertThrows(PreviousFailureException.class, () -> store.put(new byte[] {3}, new byte[] {3}));
             assertThrows(PreviousFailureException.class, () -> store.delete(new byte[] {3}));
             assertThrows(PreviousFailureException.class, store::sync);
+            assertThrows(PreviousFailureException.class, () -> store.discard(KeyRange.all()));
+            assertThrows(PreviousFailureException.class, () -> StorePolicies.of(store)
+                    .set(KeyRange.all(), new Heights(0, 0), CompactionPolicyKind.LEVEL_TIERED));
             StoreTuning tuning = store.tuning();
             assertThrows(PreviousFailureException.class, () -> store.tune(tuning.withCheckpointDistance(77)));
             assertEquals(tuning, store.tuning());

@@ -89,7 +89,8 @@ public final class Checkpointer {
         Superblock next;
         try {
             storage.file().writeBackAll();
-            NodePlace root = images.write(version, number, superblocks.buffer());
+            // Of this attempt alone: what one without space has left on pages that another uses is not read as that one's.
+            NodePlace root = images.write(version, trunk.newId(), superblocks.buffer());
             next = new Superblock(
                     durable.format(),
                     durable.storeId(),

@@ -13,7 +13,7 @@ import java.util.Arrays;
  * @param number counts checkpoints
  * @param generation memtables up to this generation are in the tree
  * @param sequence no entry in the tree has a greater sequence number
- * @param nextId branches, maplets and bundles have smaller ids
+ * @param nextId branches, maplets and bundles have smaller ids, and trunk nodes smaller generations
  * @param rootPages the pages of the root's image; empty when the tree is empty
  * @param rootGeneration the generation those pages carry
  * @param options the printed options

@@ -4,6 +4,7 @@ import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileLocks;
 import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.PathCalls;
 
@@ -44,7 +45,7 @@ final class DataFiles {
             directory.sync();
             return file;
         } catch (Throwable e) {
-            FileCalls.close(descriptor);
+            FileLocks.close(descriptor);
             throw e;
         }
     }
@@ -63,15 +64,21 @@ final class DataFiles {
             }
             StoreLock.lockDataFile(directory, name, descriptor, access);
             boolean special = status.kind() == FileStatus.Kind.BLOCK_DEVICE;
-            long size = special ? FileCalls.blockDeviceBytes(descriptor) : status.size();
-            if (size < 0) {
-                throw Failures.of(size, "ioctl (BLKGETSIZE64)", path, -1);
-            }
+            long size = special ? blockDeviceBytes(descriptor, path) : status.size();
             return new OpenFile(path, descriptor, size, special);
         } catch (Throwable e) {
-            FileCalls.close(descriptor);
+            FileLocks.close(descriptor);
             throw e;
         }
+    }
+
+    /** The size of a block device. */
+    static long blockDeviceBytes(int descriptor, String path) {
+        long bytes = FileCalls.blockDeviceBytes(descriptor);
+        if (bytes < 0) {
+            throw Failures.of(bytes, "ioctl (BLKGETSIZE64)", path, -1);
+        }
+        return bytes;
     }
 
     private static int direct(IoMode mode) {

@@ -4,6 +4,7 @@ import dev.heartwood.ClosedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileLocks;
 import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.IoVector;
 import java.io.File;
@@ -242,7 +243,7 @@ final class FileDevice implements BlockDevice {
         allocationLock.lock();
         try {
             if (--references == 0) {
-                FileCalls.close(file);
+                FileLocks.close(file);
             }
         } finally {
             allocationLock.unlock();

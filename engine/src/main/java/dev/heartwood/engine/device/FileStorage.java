@@ -4,6 +4,7 @@ import dev.heartwood.DeviceKind;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileLocks;
 import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.PathCalls;
 import java.nio.charset.StandardCharsets;
@@ -123,7 +124,7 @@ public final class FileStorage implements Storage {
         }
         int descriptor = directory.open(name, PathCalls.O_RDONLY);
         try {
-            return FileCalls.blockDeviceBytes(descriptor);
+            return DataFiles.blockDeviceBytes(descriptor, directory.pathOf(name));
         } finally {
             FileCalls.close(descriptor);
         }
@@ -154,7 +155,7 @@ public final class FileStorage implements Storage {
         try {
             return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding::queue);
         } catch (Throwable e) {
-            FileCalls.close(file.descriptor());
+            FileLocks.close(file.descriptor());
             throw e;
         }
     }

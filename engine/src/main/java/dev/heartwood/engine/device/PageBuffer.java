@@ -28,7 +28,7 @@ final class PageBuffer implements AutoCloseable {
             throw new InsufficientMemoryException(
                     "the system grants no mapping of " + length + " bytes: " + Errno.name((int) -address));
         }
-        MemoryRegions.add(address, length);
+        MemoryRegions.addMapping(address, length);
         return new PageBuffer(address, length);
     }
 

@@ -20,7 +20,7 @@ final class Preallocation {
             do {
                 result = calls.fallocate(file.descriptor(), 0, from, to - from);
             } while (result == -Errno.EINTR);
-            if (result == -Errno.EOPNOTSUPP) {
+            if (result == -Errno.EOPNOTSUPP || result == -Errno.ENOSYS) {
                 writeZeroes(calls, file, to);
             } else if (result < 0) {
                 throw Failures.of(result, "fallocate", file.name(), from);

@@ -5,6 +5,7 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
+import dev.heartwood.engine.os.FileLocks;
 import dev.heartwood.engine.os.PathCalls;
 import java.nio.charset.StandardCharsets;
 
@@ -57,7 +58,7 @@ final class StoreLock implements AutoCloseable {
             writeNumber(descriptor, directory);
             return new StoreLock(descriptor);
         } catch (Throwable e) {
-            FileCalls.close(descriptor);
+            FileLocks.close(descriptor);
             throw e;
         }
     }
@@ -88,7 +89,7 @@ final class StoreLock implements AutoCloseable {
             check(tryLock(descriptor, FileAccess.READ), directory, NAME);
             return new StoreLock(descriptor);
         } catch (Throwable e) {
-            FileCalls.close(descriptor);
+            FileLocks.close(descriptor);
             throw e;
         }
     }
@@ -145,7 +146,7 @@ final class StoreLock implements AutoCloseable {
     public void close() {
         if (descriptor >= 0) {
             FileCalls.ftruncate(descriptor, 0);
-            FileCalls.close(descriptor);
+            FileLocks.close(descriptor);
             descriptor = NONE;
         }
     }

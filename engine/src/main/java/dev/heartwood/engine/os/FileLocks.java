@@ -7,13 +7,14 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * Locks of open file descriptions on whole files. Such a lock belongs to what one call of open made: it conflicts with
- * that of any other open, also in the same process, whatever name the file was opened by, and ends when the last
- * descriptor of that open is closed, at the latest with the process. Thread-safe.
+ * that of any other open, also in the same process, whatever name the file was opened by, and ends with {@link #close}, or
+ * when the last descriptor of that open is closed, at the latest with the process. Thread-safe.
  */
 public final class FileLocks {
     private static final int F_OFD_SETLK = 37;
     private static final short F_RDLCK = 0;
     private static final short F_WRLCK = 1;
+    private static final short F_UNLCK = 2;
 
     /* struct flock on 64-bit Linux: type, whence, start, length, pid. */
     private static final int FLOCK_BYTES = 32;
@@ -26,15 +27,25 @@ public final class FileLocks {
 
     /** Takes the exclusive lock without waiting: 0, or minus errno, EAGAIN or EACCES when it is taken. */
     public static int tryLock(int descriptor) {
-        return tryLock(descriptor, F_WRLCK);
+        return set(descriptor, F_WRLCK);
     }
 
     /** As {@link #tryLock(int)}, shared: others may hold it shared too. For a file that was opened to be read. */
     public static int tryLockShared(int descriptor) {
-        return tryLock(descriptor, F_RDLCK);
+        return set(descriptor, F_RDLCK);
     }
 
-    private static int tryLock(int descriptor, short type) {
+    /**
+     * Closes a file that may be locked; 0, or minus errno. The lock ends here, and not with the last descriptor of that open: a process that is about to be
+     * started has copies of all descriptors for a moment.
+     */
+    public static int close(int descriptor) {
+        // Whatever the answer is: closing gives the lock back as well.
+        set(descriptor, F_UNLCK);
+        return FileCalls.close(descriptor);
+    }
+
+    private static int set(int descriptor, short type) {
         MemorySegment state = NativeLinker.state();
         try (Arena arena = Arena.ofConfined()) {
             // From the start of the file to its end, wherever that will be; whence and pid are 0.

@@ -52,7 +52,7 @@ public record FileStatus(int errno, Kind kind, long size, long allocatedBytes, i
             long result = SystemCall.call(
                     Platform.current().callStatx,
                     directory,
-                    PathCalls.encode(path, arena),
+                    PathText.SYSTEM.encode(path, arena),
                     flags,
                     MASK_BASIC | MASK_DIRECT,
                     status.address(),

@@ -35,6 +35,16 @@ public final class MemoryRegions {
         }
     }
 
+    /** As {@link #add}, for a mapping that nobody else knows yet: where the Java heap is too full for it, that is unmapped. */
+    public static void addMapping(long address, long length) {
+        try {
+            add(address, length);
+        } catch (Throwable e) {
+            NativeMemory.unmap(address, length);
+            throw e;
+        }
+    }
+
     /**
      * True when no region that is known begins in a range or reaches into it; else an {@link AssertionError} that names one. For use
      * with {@code assert}.

@@ -3,8 +3,6 @@ package dev.heartwood.engine.os;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.nio.charset.Charset;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
@@ -30,9 +28,6 @@ public final class PathCalls {
     private static final int ENTRIES_BYTES = 32 << 10;
     private static final int ENTRY_LENGTH = 16;
     private static final int ENTRY_NAME = 19;
-    /* What the JDK itself encodes paths in. */
-    private static final Charset CHARSET =
-            Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"), StandardCharsets.UTF_8);
 
     private static final MethodHandle OPENAT = NativeLinker.linkVariadic(
             "openat", 3, NativeLinker.INT, NativeLinker.INT, NativeLinker.LONG, NativeLinker.INT, NativeLinker.INT);
@@ -49,7 +44,7 @@ public final class PathCalls {
     public static int open(int directory, String path, int flags, int mode) {
         MemorySegment state = NativeLinker.state();
         try (Arena arena = Arena.ofConfined()) {
-            long name = encode(path, arena);
+            long name = PathText.SYSTEM.encode(path, arena);
             int result = (int) OPENAT.invokeExact(state, directory, name, flags | O_CLOEXEC, mode);
             return (int) NativeLinker.resultOrErrno(result, state);
         } catch (Throwable e) {
@@ -70,7 +65,7 @@ public final class PathCalls {
     private static int onPath(MethodHandle call, int directory, String path, int last) {
         MemorySegment state = NativeLinker.state();
         try (Arena arena = Arena.ofConfined()) {
-            long name = encode(path, arena);
+            long name = PathText.SYSTEM.encode(path, arena);
             int result = (int) call.invokeExact(state, directory, name, last);
             return (int) NativeLinker.resultOrErrno(result, state);
         } catch (Throwable e) {
@@ -82,8 +77,8 @@ public final class PathCalls {
     public static int rename(int directory, String from, String to) {
         MemorySegment state = NativeLinker.state();
         try (Arena arena = Arena.ofConfined()) {
-            long source = encode(from, arena);
-            long target = encode(to, arena);
+            long source = PathText.SYSTEM.encode(from, arena);
+            long target = PathText.SYSTEM.encode(to, arena);
             int result = (int) RENAMEAT.invokeExact(state, directory, source, directory, target);
             return (int) NativeLinker.resultOrErrno(result, state);
         } catch (Throwable e) {
@@ -105,16 +100,12 @@ public final class PathCalls {
                     return (int) length;
                 }
                 for (long at = 0; at < length; at += entries.get(NativeLinker.SHORT, at + ENTRY_LENGTH) & 0xffff) {
-                    String name = entries.getString(at + ENTRY_NAME, CHARSET);
+                    String name = PathText.SYSTEM.decode(entries, at + ENTRY_NAME);
                     if (!name.equals(".") && !name.equals("..")) {
                         names.add(name);
                     }
                 }
             }
         }
-    }
-
-    static long encode(String path, Arena arena) {
-        return arena.allocateFrom(path, CHARSET).address();
     }
 }

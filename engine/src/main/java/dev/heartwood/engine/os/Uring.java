@@ -240,7 +240,7 @@ public final class Uring implements AutoCloseable {
         if (address < 0) {
             throw failure("mmap", (int) address);
         }
-        MemoryRegions.add(address, bytes);
+        MemoryRegions.addMapping(address, bytes);
         return address;
     }
 

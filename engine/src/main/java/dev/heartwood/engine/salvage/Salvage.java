@@ -132,7 +132,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             return tree;
         }
         tree.goOnWith(DamagedTree.read(damaged.viewBeside().tree(), older, this::lose));
-        lose(nodes + "; went on there from the newest root before it that was found, of checkpoint " + older.generation()
+        lose(nodes + "; went on there from the newest root before it that was found, of generation " + older.generation()
                 + passedOver(search) + ". What was written there between the two is lost, and what was deleted may be back; what the log has begins after "
                 + "checkpoint " + superblock.number() + " and is applied");
         return tree;
@@ -161,7 +161,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         String least = mark == null
                 ? ", taken to be of a store whose keys are sorted"
                 : ", of a store that has had checkpoint " + mark.number();
-        lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of checkpoint "
+        lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of generation "
                 + root.generation() + passedOver(search) + least + ". Its options are not known, and not how much of the log it holds");
         return stand(storeId, root, order);
     }
@@ -169,7 +169,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private static String passedOver(RootSearch search) {
         return search.passedOver() == 0
                 ? ""
-                : " (but for one of checkpoint " + search.passedOver() + ", which has fewer levels or ends at a lesser key, and is taken for a "
+                : " (but for one of generation " + search.passedOver() + ", which has fewer levels or ends at a lesser key, and is taken for a "
                         + "part of what was never completed; if it was complete, what was written between the two is lost, and what was "
                         + "deleted may be back)";
     }

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.ClosedException;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
@@ -82,6 +83,8 @@ final class Background {
 
     /** A merge found no space that a checkpoint may make. */
     private volatile boolean checkpointNext;
+
+    private volatile boolean endsSettling;
 
     private volatile Steps steps;
 
@@ -352,6 +355,9 @@ final class Background {
 
     private void settleMerges() {
         while (!failStop.isFailed()) {
+            if (endsSettling) {
+                throw new ClosedException("the store");
+            }
             // What one worker finds while others merge or pack is not all there is: only a round without either is the last.
             boolean packs = generations.oldestSealed() != null;
             // Nodes that they come to would be merged twice.
@@ -359,7 +365,7 @@ final class Background {
             long before = compactions.finished();
             compactions.wantSettled();
             mergeSoon();
-            awaitQuiet();
+            awaitQuiet(true);
             epochs.reclaim();
             boolean merged = compactions.finished() != before;
             if (!packs && generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
@@ -368,6 +374,12 @@ final class Background {
             packing.retry();
         }
         failStop.check();
+    }
+
+    /** Somebody wants to close the store: whoever settles it gives up, which may otherwise go on for as long as there are writes. */
+    void endSettling() {
+        endsSettling = true;
+        tasks.signal();
     }
 
     /** Has everything merged that frees space, one node after the other. */
@@ -423,10 +435,10 @@ final class Background {
         return steps.checkpoints();
     }
 
-    private void awaitQuiet() {
+    private void awaitQuiet(boolean isSettling) {
         tasks.lock();
         try {
-            while (isBusy()) {
+            while (isBusy() && !(isSettling && endsSettling)) {
                 tasks.awaitChange();
             }
         } finally {
@@ -449,6 +461,6 @@ final class Background {
     /** Plans nothing more and waits for what is under way. */
     void close() {
         stopPlanning();
-        awaitQuiet();
+        awaitQuiet(false);
     }
 }

@@ -276,6 +276,8 @@ final class EngineStore implements KeyValueStore {
         Operation operation = calls.begin();
         try {
             form.requireOrder(range, "to discard a range");
+            // No checkpoint would have it.
+            parts.failStop().check();
             if (discard(new Span(range.from(), range.to()))) {
                 parts.epochs().reclaim();
                 parts.background().discarded();
@@ -305,6 +307,7 @@ final class EngineStore implements KeyValueStore {
     void changePolicy(KeyRange range, Trunk.Heights heights, TrunkPolicies policy) {
         Operation operation = calls.begin();
         try {
+            parts.failStop().check();
             parts.trunk().changePolicy(new Span(range.from(), range.to()), heights, policy);
             parts.epochs().reclaim();
         } finally {

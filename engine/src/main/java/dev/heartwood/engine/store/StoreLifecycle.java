@@ -146,6 +146,7 @@ final class StoreLifecycle {
 
     private void close(Runnable following) {
         userCode.refuseWithin();
+        parts.background().endSettling();
         Throwable failure;
         lock.lock();
         try {

@@ -45,20 +45,8 @@ public final class MemtablePacker {
      */
     public PackedMemtable pack(Memtable memtable, long generation) {
         memtable.seal();
-        long scratch = storage.mergeBuffers().allocate(Compactor.KEY_SCRATCH_BYTES);
-        if (scratch == 0) {
-            throw new InsufficientMemoryException("no buffer to pack a memtable with");
-        }
-        Bundle bundle = null;
-        try (EntryCursor entries = memtable.sealedCursor();
-                RunWriter writer = RunWriter.withKeyHashes(storage, trunk.newId(), WriteMode.CACHED)) {
-            VersionCollapser collapser =
-                    new VersionCollapser(snapshots.get(), false, operator, (CompactionFilter) null, trunk.events());
-            collapser.run(entries, writer, scratch);
-            bundle = bundle(writer, collapser.kept());
-        } finally {
-            storage.mergeBuffers().free(scratch, Compactor.KEY_SCRATCH_BYTES);
-        }
+        // One without entries needs no memory for it: a store that was just opened may have none, and has to go on to another.
+        Bundle bundle = memtable.entries() == 0 ? null : bundle(memtable);
         PackedMemtable packed = new PackedMemtable(bundle, generation);
         try {
             trunk.incorporate(bundle, generation);
@@ -67,6 +55,22 @@ public final class MemtablePacker {
             storage.extents().packingFailed();
             packed.release();
             throw e;
+        }
+    }
+
+    private Bundle bundle(Memtable memtable) {
+        long scratch = storage.mergeBuffers().allocate(Compactor.KEY_SCRATCH_BYTES);
+        if (scratch == 0) {
+            throw new InsufficientMemoryException("no buffer to pack a memtable with");
+        }
+        try (EntryCursor entries = memtable.sealedCursor();
+                RunWriter writer = RunWriter.withKeyHashes(storage, trunk.newId(), WriteMode.CACHED)) {
+            VersionCollapser collapser =
+                    new VersionCollapser(snapshots.get(), false, operator, (CompactionFilter) null, trunk.events());
+            collapser.run(entries, writer, scratch);
+            return bundle(writer, collapser.kept());
+        } finally {
+            storage.mergeBuffers().free(scratch, Compactor.KEY_SCRATCH_BYTES);
         }
     }
 

@@ -29,8 +29,8 @@ import java.util.TreeMap;
  */
 public final class RootSearch {
     /*
-     * A checkpoint writes a node and everything above it anew, all under its own number, children first. So the images of the greatest
-     * number hold its root: the one that no other image refers to. It counts when every node below it can be read. If not, the
+     * A checkpoint writes a node and everything above it anew, all under a generation of its own, children first. So the images of the
+     * greatest hold its root: the one that no other image refers to. It counts when every node below it can be read. If not, the
      * checkpoint was never completed, or is damaged, and the one before is looked at; most of what that reached may be overwritten.
      *
      * A child must not be taken for a root that is not there any more. So a checkpoint of which some page of the trunk is damaged does
@@ -41,8 +41,7 @@ public final class RootSearch {
      * Nor for a root that was never written: of a checkpoint that was broken off there may be nothing but the leftmost child, which is
      * whole and has the least key, or children alone. The root before it is as high as that child, or higher. So where the next older root is
      * higher, or as high with keys behind all of the newer one's, it is taken. A tree that had become lower, or lost its last keys, loses
-     * what was written between the two roots, instead of most of what it had. What an attempt left that failed, and was made again under
-     * the same number, is lower as well.
+     * what was written between the two roots, instead of most of what it had. What an attempt left that failed is lower as well.
      *
      * Pages of an image follow each other within an extent. Where an image goes on in another extent, it does so on that one's first
      * page, and if more than one may be that page the image is not used.
@@ -66,7 +65,7 @@ public final class RootSearch {
     private TreeMap<Long, Part> parts = new TreeMap<>();
     /** What images of the checkpoints looked at have below them. */
     private final Set<Image> referredTo = new HashSet<>();
-    /** The numbers of checkpoints that damaged pages say they are of. */
+    /** The generations that damaged pages say they are of. */
     private final Set<Long> damagedCheckpoints = new HashSet<>();
 
     private long passedOver;

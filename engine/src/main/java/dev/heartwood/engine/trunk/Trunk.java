@@ -150,7 +150,7 @@ public final class Trunk {
         }
     }
 
-    /** A number that no branch, maplet or bundle of this store has had. */
+    /** A number that no branch, maplet or bundle of this store has had, and no checkpoint's nodes as their generation. */
     public long newId() {
         structure.lock();
         try {

@@ -36,9 +36,14 @@ public final class Tree implements TreeWalk.Visitor {
     /** Reads the tree of a superblock; what is wrong with it goes to {@code problems}. */
     public static Tree read(TreeStorage storage, Superblock superblock, Consumer<String> problems) {
         long fileExtents = storage.device().size() / PageLayout.EXTENT_BYTES;
-        Tree tree = new Tree(new ExtentUse(fileExtents, problems), superblock.number(), problems);
+        Tree tree = new Tree(new ExtentUse(fileExtents, problems), generationMax(superblock), problems);
         TreeWalk.walk(storage, superblock.rootPages(), superblock.rootGeneration(), tree);
         return tree;
+    }
+
+    /** No node that the superblock's checkpoint reaches has a greater one: they are ids, and were numbers of checkpoints in stores of older versions. */
+    private static long generationMax(Superblock superblock) {
+        return Math.max(superblock.number(), superblock.nextId() - 1);
     }
 
     public List<TreeWalk.Node> nodes() {
@@ -102,8 +107,7 @@ public final class Tree implements TreeWalk.Visitor {
     @Override
     public void place(long[] pages, long generation) {
         if (generation > generationMax) {
-            problems.accept("trunk node on page " + pages[0] + ": of generation " + generation + ", after checkpoint "
-                    + generationMax);
+            problems.accept("trunk node on page " + pages[0] + ": of generation " + generation + ", which no node of its checkpoint has, " + generationMax);
         }
         images.add(new Image(pages, generation));
         for (long page : pages) {

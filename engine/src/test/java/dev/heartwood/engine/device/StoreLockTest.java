@@ -6,14 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.LockedException;
 import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.os.FileCalls;
 import java.io.File;
 import java.io.IOException;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.ValueLayout;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +56,51 @@ class StoreLockTest {
         try (FileStorage again = storage(path)) {
             again.lock();
         }
+    }
+
+    /** A process that is about to be started has copies of all descriptors, and the lock went on until it had let go of them. */
+    @Test
+    void aStoreThatWasClosedIsFreeWhoeverHasItsDescriptors() throws Throwable {
+        List<Integer> copies = new ArrayList<>();
+        try (FileStorage first = storage(path)) {
+            first.lock();
+            try (BlockDevice device = first.openDevice("data", true)) {
+                for (int descriptor : descriptors()) {
+                    copies.add(duplicate(descriptor));
+                }
+                assertEquals(2, copies.size());
+                device.sync();
+            }
+        }
+        try (FileStorage again = storage(path)) {
+            again.lock();
+            again.openDevice("data", false).close();
+        } finally {
+            copies.forEach(FileCalls::close);
+        }
+    }
+
+    /** Those of the lock and of the data. */
+    private List<Integer> descriptors() throws IOException {
+        List<Integer> found = new ArrayList<>();
+        for (String name : List.of("LOCK", "data")) {
+            Path file = path.resolve(name).toRealPath();
+            for (File descriptor : new File("/proc/self/fd").listFiles()) {
+                if (Files.isSymbolicLink(descriptor.toPath()) && Files.readSymbolicLink(descriptor.toPath()).equals(file)) {
+                    found.add(Integer.valueOf(descriptor.getName()));
+                }
+            }
+        }
+        return found;
+    }
+
+    @SuppressWarnings("restricted")
+    private static int duplicate(int descriptor) throws Throwable {
+        Linker linker = Linker.nativeLinker();
+        return (int) linker.downcallHandle(
+                        linker.defaultLookup().find("dup").orElseThrow(),
+                        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT))
+                .invokeExact(descriptor);
     }
 
     @Test

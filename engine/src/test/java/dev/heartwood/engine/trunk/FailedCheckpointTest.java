@@ -1,6 +1,7 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.DeviceKind;
@@ -16,14 +17,19 @@ import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.log.LogOptions;
 import dev.heartwood.engine.log.WriteAheadLog;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
@@ -105,6 +111,45 @@ class FailedCheckpointTest {
             tree.storage.close();
             tree.releaseAll();
         }
+    }
+
+    /** A node of it may lie where the first attempt wrote another: were that write lost, the other would be read. */
+    @Test
+    void anotherAttemptIsOfAnotherGeneration(@TempDir Path directory) {
+        ArrayDevice blocks = new ArrayDevice();
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
+                FileStorage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
+                WriteAheadLog log = WriteAheadLog.create(storage, TrunkFixture.STORE_ID, 1, new LogOptions(16 << 10, 64 << 10));
+                Superblocks superblocks = new Superblocks(blocks, tree.pool)) {
+            Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
+            Checkpointer checkpointer = new Checkpointer(
+                    tree.storage, tree.trunk, tree.images, superblocks, log, () -> SEQUENCE, none, tree.trunk.pin(), 0, failure -> {});
+            for (int round = 0; round < 10; round++) {
+                write(tree, round);
+                tree.settle(Urge.SETTLING);
+            }
+            tree.storage.file().writeBackAll();
+            tree.device.failWritesAfter(1);
+            assertThrows(StoreIoException.class, checkpointer::run);
+            Set<Long> broken = nodeGenerations(tree.device);
+            assertEquals(1, broken.size());
+            tree.device.failWritesAfter(Long.MAX_VALUE);
+            checkpointer.run();
+            assertFalse(broken.contains(checkpointer.durable().rootGeneration()));
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+
+    private static Set<Long> nodeGenerations(ArrayDevice device) {
+        Set<Long> generations = new HashSet<>();
+        for (long page = 0; page < device.size() / PageLayout.PAGE_BYTES; page++) {
+            byte[] block = device.block(page);
+            if (block != null && block[PageLayout.TYPE] == PageType.TRUNK.code()) {
+                generations.add(ByteBuffer.wrap(block).order(ByteOrder.LITTLE_ENDIAN).getLong(PageLayout.GENERATION));
+            }
+        }
+        return generations;
     }
 
     /** The first copy of the superblock was written, the second one was not: the next start goes by the first. */

@@ -1,8 +1,10 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.page.PageLayout;
 import org.junit.jupiter.api.AfterEach;
@@ -52,6 +54,19 @@ class MergeMemoryTest {
     void close() {
         tree.releaseAll();
         tree.close();
+    }
+
+    /** It kept a store that was opened without memory for merges from ever being written to. */
+    @Test
+    void aMemtableWithoutEntriesIsPackedWithoutMemory() {
+        try (TrunkFixture small = new TrunkFixture(new TreeShape(8, 4, 4096, 8192, 16384), TrunkPolicies.SIZE_TIERED, 4096)) {
+            long generation = small.trunk.version().generation();
+            small.pack();
+            assertEquals(generation + 1, small.trunk.version().generation());
+            small.put("key", "value");
+            assertThrows(InsufficientMemoryException.class, small::pack);
+            small.releaseAll();
+        }
     }
 
     @Test
