@@ -1,10 +1,15 @@
 package dev.heartwood.engine.cache;
 
+import dev.heartwood.StoreException;
+
 /** Gets a frame for a page that is to come in, making room when there is none. Thread-safe. */
 final class FrameSource {
     /*
      * Eviction runs ahead of need: whoever takes a frame while few are left evicts one hand's worth, so that the batch has
      * passed its epoch before it is needed.
+     *
+     * One operation that stays in its epoch holds back all that is evicted from then on, so that others would evict page after page and get
+     * none of them. So what is in limbo is kept to a share of the cache.
      *
      * When nothing is left, the order is: wait for limbo, evict what is clean, reap prefetches, write back what is dirty.
      * The wait is bounded: the caller may itself be the operation whose epoch holds the limbo back, or all operations may be
@@ -15,12 +20,14 @@ final class FrameSource {
     private static final int ROUNDS_MAX = 24;
     private static final int SPIN_ROUNDS = 20;
     private static final int READY_STEPS_MAX = 8;
+    private static final int LIMBO_SHIFT = 3;
 
     private final FrameSupply supply;
     private final Clock clock;
     private final WriteBack writeBack;
     private final FileTable files;
     private final int aheadFrames;
+    private final int limboFramesMax;
 
     FrameSource(FrameTable frames, FrameSupply supply, Clock clock, WriteBack writeBack, FileTable files) {
         this.supply = supply;
@@ -28,6 +35,7 @@ final class FrameSource {
         this.writeBack = writeBack;
         this.files = files;
         this.aheadFrames = Math.min(frames.size() >>> AHEAD_SHIFT, AHEAD_FRAMES_MAX);
+        this.limboFramesMax = frames.size() >>> LIMBO_SHIFT;
     }
 
     /** A write-locked frame, evicting and writing back if need be; 0 when none can be had. */
@@ -51,7 +59,7 @@ final class FrameSource {
             clock.evictSome();
         }
         int frame = supply.poll();
-        for (int step = 0; frame == 0 && step < READY_STEPS_MAX; step++) {
+        for (int step = 0; frame == 0 && step < READY_STEPS_MAX && supply.inLimbo() <= limboFramesMax; step++) {
             clock.evictSome();
             frame = supply.poll();
         }
@@ -149,11 +157,23 @@ final class FrameSource {
         return supply.inLimbo() > 0 || clock.evictAny() > 0 || reapPrefetches() || writeBack.writeOldest();
     }
 
-    private boolean reapPrefetches() {
+    /**
+     * Completes what others have begun to read ahead, and nobody uses now; returns whether there was anything. A file whose queue has failed is left
+     * out: that is no failure of the caller's file.
+     */
+    boolean reapPrefetches() {
         boolean reaped = false;
         for (CachedFile file : files.all()) {
-            reaped |= file != null && file.prefetcher().reap();
+            reaped |= file != null && reap(file.prefetcher());
         }
         return reaped;
+    }
+
+    private static boolean reap(Prefetcher prefetcher) {
+        try {
+            return prefetcher.reap();
+        } catch (StoreException e) {
+            return false;
+        }
     }
 }

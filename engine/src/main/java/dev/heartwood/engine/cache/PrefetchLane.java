@@ -5,7 +5,6 @@ import dev.heartwood.engine.device.IoQueue;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -14,7 +13,8 @@ final class PrefetchLane implements AutoCloseable {
     /*
      * A request is one read of neighbouring absent pages: a single page straight into its frame, several into a buffer from
      * which they are copied when the read is done, since frames are scattered and one long read is much cheaper than many.
-     * What is under way, in all files together, is kept to a share of the cache: nobody may ever wait for it.
+     * What is under way, in all files together, is kept to a share of the cache: nobody may ever wait for it. Where that is used up, what others
+     * have begun and do not come back for is completed first; a lane in which nothing is under way has no buffers.
      *
      * A page that turns out damaged is left absent; whoever needs it reads it again and gets the error. Whatever is thrown, no page stays
      * marked as being loaded by a lane that does not load it: who wants the page, or drops it, would look for ever.
@@ -95,6 +95,7 @@ final class PrefetchLane implements AutoCloseable {
             i += started;
         }
         queue.submit();
+        freeBuffersOfIdle();
         return i;
     }
 
@@ -130,7 +131,11 @@ final class PrefetchLane implements AutoCloseable {
         PageRun run = request.run;
         request.run = null;
         underWay.addAndGet(-run.count());
-        endFrom(request, run, 0, good);
+        try {
+            endFrom(request, run, 0, good);
+        } finally {
+            freeBuffersOfIdle();
+        }
     }
 
     /** Ends the load of each page from the one with an index on, whatever that of another one throws. */
@@ -179,13 +184,19 @@ final class PrefetchLane implements AutoCloseable {
         }
     }
 
+    private void freeBuffersOfIdle() {
+        if (pending == 0) {
+            freeBuffers();
+        }
+    }
+
     private void freeBuffers() {
         for (Request request : requests) {
             if (request != null && request.buffer != 0) {
                 pool.free(request.buffer, PageLayout.EXTENT_BYTES);
+                request.buffer = 0;
             }
         }
-        Arrays.fill(requests, null);
     }
 
     /** Makes the queue; without one, for want of descriptors perhaps, nothing is read ahead. */
@@ -218,7 +229,7 @@ final class PrefetchLane implements AutoCloseable {
     private int start(int slot, PageRun run) {
         Request request = requests[slot];
         int countMax = Math.min(run.count(), PageLayout.EXTENT_PAGES);
-        while (underWay.get() + countMax > underWayMax && reapOne()) {
+        while (underWay.get() + countMax > underWayMax && (reapOne() || source.reapPrefetches())) {
             continue;
         }
         countMax = Math.min(countMax, underWayMax - underWay.get());

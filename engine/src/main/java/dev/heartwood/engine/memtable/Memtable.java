@@ -153,16 +153,28 @@ public final class Memtable {
         }
         boolean isEmpty = entries() == 0;
         for (long bytes = Math.max(lane.chunkBytesNext(), needed); bytes >= needed; bytes >>>= 1) {
-            if (chunkBytes.addAndGet(bytes) <= bytesMax || isEmpty) {
-                long chunk = blocks.allocate(bytes);
-                if (chunk != 0) {
-                    lane.addChunk(chunk, bytes, Math.min(2 * bytes, chunkBytesMax));
-                    return true;
-                }
+            long chunk = allocateChunk(bytes, isEmpty);
+            if (chunk != 0) {
+                lane.addChunk(chunk, bytes, Math.min(2 * bytes, chunkBytesMax));
+                return true;
             }
-            chunkBytes.addAndGet(-bytes);
         }
         return false;
+    }
+
+    /** Memory for a chunk, counted; 0 when there is none, or would be too much where the memtable has entries. */
+    private long allocateChunk(long bytes, boolean isEmpty) {
+        long chunk = 0;
+        try {
+            if (chunkBytes.addAndGet(bytes) <= bytesMax || isEmpty) {
+                chunk = blocks.allocate(bytes);
+            }
+            return chunk;
+        } finally {
+            if (chunk == 0) {
+                chunkBytes.addAndGet(-bytes);
+            }
+        }
     }
 
     /**

@@ -28,8 +28,10 @@ final class PoolBlocks {
                 throw new IllegalStateException("the memtable is released");
             }
             if (count == addresses.length) {
-                addresses = Arrays.copyOf(addresses, 2 * count);
+                long[] more = Arrays.copyOf(addresses, 2 * count);
+                // Both or none, where the Java heap is full.
                 lengths = Arrays.copyOf(lengths, 2 * count);
+                addresses = more;
             }
             long address = pool.allocate(bytes);
             if (address != 0) {

@@ -9,6 +9,8 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.page.PageLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -93,6 +95,46 @@ class CachedFileReadAheadTest extends FormattedFileTest {
         file.prefetch(3000, 32, CacheFixture.TYPE, GENERATION);
         file.discard(2990, 64);
         assertFalse(fixture.isCached(3001));
+    }
+
+    /** Four files of which scans had left a little were enough for nothing to be read ahead any more in a small cache. */
+    @Test
+    void whatOthersHaveLeftKeepsNobodyFromReadingAhead() {
+        CachedFile other = fixture.cache.attach(device, CacheFixture.STORE);
+        int allowed = fixture.cache.stats().frames() / 4;
+        assertEquals(allowed, file.prefetch(64, allowed, CacheFixture.TYPE, GENERATION));
+        assertEquals(8, other.prefetch(128, 8, CacheFixture.TYPE, GENERATION));
+        other.close();
+    }
+
+    @Test
+    void buffersLastAsLongAsWhatIsUnderWay() {
+        long before = fixture.pool.allocated();
+        file.prefetch(64, 16, CacheFixture.TYPE, GENERATION);
+        assertTrue(fixture.pool.allocated() > before);
+        fixture.read(64, GENERATION);
+        assertEquals(before, fixture.pool.allocated());
+    }
+
+    /** Others looked for a frame among what it had under way, and got its failure. */
+    @Test
+    void aQueueThatHasFailedIsNoFailureOfOtherFiles() {
+        MemoryDevice broken = new MemoryDevice(PAGES);
+        CachedFile other = fixture.cache.attach(broken, CacheFixture.STORE);
+        other.prefetch(64, 8, CacheFixture.TYPE, GENERATION);
+        broken.queuesFail = true;
+        List<Long> locked = new ArrayList<>();
+        try {
+            for (int page = 0; page < 2 * FRAMES; page++) {
+                locked.add(file.lockShared(page, CacheFixture.TYPE, GENERATION));
+            }
+            assertTrue(fixture.cache.stats().transientLoads() > 0);
+        } finally {
+            broken.queuesFail = false;
+            locked.forEach(file::unlockShared);
+            other.close();
+            broken.close();
+        }
     }
 
     @Test

@@ -204,6 +204,27 @@ class CachedFileTest extends FormattedFileTest {
         assertTrue(fixture.isCached(3002));
     }
 
+    /** Whatever was evicted while somebody stayed in an epoch could not be used, and so all of the cache was evicted. */
+    @Test
+    void anOperationThatStaysInItsEpochDoesNotHaveTheCacheEmptied() {
+        int hot = FRAMES / 2;
+        for (int round = 0; round < 2; round++) {
+            for (int page = 0; page < hot; page++) {
+                fixture.read(page, GENERATION);
+            }
+        }
+        int epoch = fixture.epochs.enter();
+        for (int page = 1000; page < 1000 + 2 * FRAMES; page++) {
+            fixture.read(page, GENERATION);
+        }
+        int kept = 0;
+        for (int page = 0; page < hot; page++) {
+            kept += fixture.isCached(page) ? 1 : 0;
+        }
+        fixture.epochs.exit(epoch);
+        assertTrue(kept >= hot * 3 / 4, kept + " of " + hot);
+    }
+
     /** An operation that reads more pages than there are frames holds its own frames in limbo; it must not wait for itself. */
     @Test
     void anOperationLargerThanTheCacheEnds() {

@@ -52,6 +52,9 @@ public final class MemoryDevice implements BlockDevice {
     /** The write, counted from now, that fails. */
     public final AtomicInteger failingWrite = new AtomicInteger();
 
+    /** Whether queues fail as a whole: nothing under way in them ends. */
+    public volatile boolean queuesFail;
+
     /** Called in the middle of every operation: a place to wait or to yield. */
     public volatile Runnable during = () -> {};
 
@@ -273,6 +276,9 @@ public final class MemoryDevice implements BlockDevice {
         public long await() {
             if (pending.isEmpty()) {
                 throw new IllegalStateException("nothing is pending");
+            }
+            if (queuesFail) {
+                throw new StoreIoException(5, "EIO", "io_uring_enter", name(), -1);
             }
             Operation operation = pending.remove(order.nextInt(pending.size()));
             try {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
@@ -41,6 +42,16 @@ class MemtableTest {
         assertEquals(0, pool.allocated());
         pool.close();
         scratch.close();
+    }
+
+    /** What it counted too much made it full early, and had it look as if it held memory that it could give back. */
+    @Test
+    void aChunkThatTheHeapHasNoRoomForIsNotCounted() {
+        pool.whenShort(64 * MEBIBYTE, isRefused -> {
+            throw new OutOfMemoryError("for a test");
+        });
+        assertThrows(OutOfMemoryError.class, () -> memtable.reserve(0, 10, 10));
+        assertEquals(0, memtable.chunkBytes());
     }
 
     @Test
