@@ -12,7 +12,9 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -23,6 +25,14 @@ import java.util.function.Consumer;
  * that others take. Every round does the same; another engine begins.
  */
 final class Bench {
+    /**
+     * All engines do the same.
+     *
+     * @param number how many there were before in this round
+     * @param repetition how often the phase came by now, from 1 on
+     */
+    private record Turn(int number, Step step, int repetition, int threads) {}
+
     private final BenchOptions options;
     private final Progress progress;
     private final Consumer<Rounds> whenInterrupted;
@@ -137,11 +147,13 @@ final class Bench {
                 fail(e);
             }
         }
-        int turn = 0;
+        int turns = 0;
+        Map<Phase, Integer> repetitions = new EnumMap<>(Phase.class);
         for (Step step : options.steps()) {
+            int repetition = repetitions.merge(step.phase(), 1, Integer::sum);
             for (int threads : options.threads) {
                 requireNotEnding();
-                turn(step, threads, turn++);
+                take(new Turn(turns++, step, repetition, threads));
             }
         }
         quit();
@@ -161,20 +173,18 @@ final class Bench {
         }
     }
 
-    private void turn(Step step, int threads, int turn) throws IOException {
+    private void take(Turn turn) throws IOException {
         List<EngineClient> order = new ArrayList<>(clients);
         if (!order.isEmpty()) {
-            Collections.rotate(order, -turn % order.size());
+            Collections.rotate(order, -turn.number() % order.size());
         }
         for (EngineClient client : order) {
             try {
                 if (options.isCycle()) {
-                    PhaseResult result = measured(client, step, threads).asStep(turn + 1);
-                    results.add(result);
-                    progress.end(result);
+                    add(measured(client, turn).asStep(turn.number() + 1));
                     describe(client);
                 } else {
-                    measure(client, step, threads);
+                    measure(client, turn);
                 }
             } catch (EngineFailure e) {
                 leaveOut(client, e);
@@ -208,29 +218,28 @@ final class Bench {
         return options.directory == null;
     }
 
-    private PhaseResult measured(EngineClient client, Step step, int threads) throws IOException, EngineFailure {
-        progress.begin(client.name(), step, threads);
-        return client.run(step, threads, progress::update);
+    private PhaseResult measured(EngineClient client, Turn turn) throws IOException, EngineFailure {
+        progress.begin(client.name(), turn.step(), turn.threads());
+        return client.run(turn.step(), turn.threads(), progress::update);
     }
 
     /** Measures a phase, and what has to be done after it. */
-    private void measure(EngineClient client, Step step, int threads) throws IOException, EngineFailure {
-        Phase phase = step.phase();
-        PhaseResult result = measured(client, step, threads);
-        results.add(result);
-        progress.end(result);
+    private void measure(EngineClient client, Turn turn) throws IOException, EngineFailure {
+        Phase phase = turn.step().phase();
+        add(measured(client, turn).asRepetition(turn.repetition()));
         if (phase.startsEmpty() && !options.distances.isEmpty()) {
-            PhaseResult retuned = client.retune(1);
-            results.add(retuned);
-            progress.end(retuned);
+            add(client.retune(1).asRepetition(turn.repetition()));
         }
         if (phase.mix().writes()) {
             progress.beginSettling(client.name(), phase);
-            PhaseResult settled = client.settle();
-            results.add(settled);
-            progress.end(settled);
+            add(client.settle().asRepetition(turn.repetition()));
         }
         describe(client);
+    }
+
+    private void add(PhaseResult result) {
+        results.add(result);
+        progress.end(result);
     }
 
     private void describe(EngineClient client) throws IOException, EngineFailure {

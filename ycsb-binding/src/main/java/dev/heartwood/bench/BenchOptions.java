@@ -81,7 +81,8 @@ final class BenchOptions {
             paramLabel = "PHASE",
             description = "load, read, zipf, absent, scan, scanlong, A to F, overwrite, queue (each thread takes the first of a thousand records "
                     + "and puts one at the end), idle, sequential (in the order of keys), "
-                    + "sequential90, sequential50 (90 and 50 records of 100 so). Default: load,A,B,C,D,E,F")
+                    + "sequential90, sequential50 (90 and 50 records of 100 so). What comes again is numbered: read, read#2. "
+                    + "Default: load,A,B,C,D,E,F")
     List<Phase> phases = PHASES_DEFAULT;
 
     @Option(
@@ -300,6 +301,7 @@ final class BenchOptions {
         }
         requireNoOption("--policies", policies, POLICY);
         requireNoOption("--distances", distances, CHECKPOINT_DISTANCE);
+        requireDifferent("--threads", threads);
         requireDifferent("--policies", policies);
         requireDifferent("--distances", distances);
         requireDifferent("--sizes", sizes);

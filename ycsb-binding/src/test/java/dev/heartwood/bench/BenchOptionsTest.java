@@ -185,6 +185,7 @@ class BenchOptionsTest {
                 "--memory 1m | below the least",
                 "--threads 0 | --threads 0 is not within",
                 "--threads two | 'two' is not an int",
+                "--threads 1,2,1 | --threads names something twice: [1, 2, 1]",
                 "--phases load,Z | there is no phase 'Z'",
                 "--seconds 0 | --seconds 0 is not within",
                 "--durability strong | expected one of [NONE, BUFFERED, SYNC]",

@@ -87,7 +87,7 @@ class BenchRunTest {
                 "--seconds",
                 "1",
                 "--phases",
-                "load,E,sequential,sequential50,overwrite",
+                "load,E,E,sequential,sequential50,overwrite",
                 "--verify",
                 "--dir",
                 directory.resolve("stores").toString(),
@@ -98,20 +98,25 @@ class BenchRunTest {
         assertEquals(0, code, errors.toString());
 
         Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
-        assertEquals(2 * 10, results.length, "two engines, five phases, each with its settling");
+        assertEquals(2 * 12, results.length, "two engines, six phases, each with its settling");
+        List<Object> phases = Stream.of(results).map(result -> result.get("phase")).distinct().toList();
+        assertEquals(List.of("load", "load-settle", "E", "E-settle", "E#2", "E#2-settle"), phases.subList(0, 6));
         for (Map<String, Object> result : results) {
             assertEquals(FIELDS, result.keySet());
             boolean settling = result.get("phase").toString().endsWith("-settle");
             assertEquals(settling, (int) result.get("ops") == 0, result.toString());
             assertTrue(((Number) result.get("rssBytes")).longValue() > 0 || settling, result.toString());
             assertTrue(((Number) result.get("diskBytes")).longValue() > 0, result.toString());
-            assertEquals(result.get("phase").equals("E"), ((Number) result.get("scannedRecords")).longValue() > 0, result.toString());
+            assertEquals(Set.of("E", "E#2").contains(result.get("phase")), ((Number) result.get("scannedRecords")).longValue() > 0, result.toString());
         }
         assertEquals(5_000, results[0].get("ops"));
         String page = Files.readString(html);
-        assertTrue(page.contains("<svg") && page.contains("overwrite"));
+        assertTrue(page.contains("<svg") && page.contains("overwrite") && page.contains("<h2>E#2</h2>"));
         assertFalse(page.contains("http"), "the page loads nothing");
         assertTrue(out.toString().contains("× mvstore"), out.toString());
+        List<String> again = out.toString().lines().dropWhile(line -> !line.equals("E#2")).limit(6).toList();
+        assertTrue(again.get(2).matches("lmdb .* [0-9]+\\.[0-9]+ +\\S+") && again.get(3).startsWith("  settled"), again.toString());
+        assertTrue(again.get(4).startsWith("mvstore") && again.get(5).startsWith("  settled"), again.toString());
         assertTrue(Files.exists(directory.resolve("stores/lmdb.properties")), "a named directory keeps its stores");
         assertFalse(Files.exists(directory.resolve("stores/lmdb-sequential")));
 

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
  * What came of one phase on one engine.
  *
  * @param engine the engine's name
- * @param phase the phase's name, with "-settle" or "-retune" appended for what is done after it
+ * @param phase the phase's name, numbered from the second time on, with "-settle" or "-retune" appended for what is done after it
  * @param threads threads that drove it
  * @param records records in the store when it began, or that it loaded
  * @param operations operations completed
@@ -51,6 +51,7 @@ public record PhaseResult(
     public static final String RETUNE_SUFFIX = "-retune";
 
     private static final String STEP_SEPARATOR = "-";
+    private static final String REPETITION_SEPARATOR = "#";
 
     /** Percentiles in microseconds. */
     public record Latency(double p50Micros, double p99Micros, double p999Micros, double maxMicros) {
@@ -140,7 +141,7 @@ public record PhaseResult(
     /** The phase itself, whatever step it was, and of what is done after one that phase. */
     public Phase kind() {
         String name = isStep() ? phase.substring(phase.indexOf(STEP_SEPARATOR) + 1) : phase;
-        return Phase.parse(name.replace(SETTLE_SUFFIX, "").replace(RETUNE_SUFFIX, ""));
+        return Phase.parse(name.replace(SETTLE_SUFFIX, "").replace(RETUNE_SUFFIX, "").split(REPETITION_SEPARATOR)[0]);
     }
 
     /** The same under another name of the engine. */
@@ -151,6 +152,12 @@ public record PhaseResult(
     /** The same as a step of a cycle, from 1 on, in which a phase can come again. */
     public PhaseResult asStep(int number) {
         return named(engine, number + STEP_SEPARATOR + phase);
+    }
+
+    /** The same of a phase that a run comes to again, from 1 on; the first time has the name alone. */
+    public PhaseResult asRepetition(int number) {
+        String name = kind().toString();
+        return number == 1 ? this : named(engine, name + REPETITION_SEPARATOR + number + phase.substring(name.length()));
     }
 
     /** Whether this is a step of a cycle. */

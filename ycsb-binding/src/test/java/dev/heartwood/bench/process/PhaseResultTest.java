@@ -35,18 +35,35 @@ class PhaseResultTest {
         assertEquals(4 / 5.5, read.operationsPerSecond());
     }
 
+    private static PhaseResult named(String phase) {
+        return PhaseResult.parse("engine=e phase=" + phase + " threads=1 records=1 operations=1 seconds=1 cpu=1 p50=0 p99=0 p999=0 "
+                + "max=0 read=0 written=0 amplification=0 disk=0 rss=0 anonymous=0 scanned=0 missing=0 wrong=0 sampleMillis=0 "
+                + "counts= changes=");
+    }
+
     @Test
     void aStepOfACycleKeepsItsPlaceInItsName() {
-        String words = "engine=e phase=read threads=1 records=1 operations=1 seconds=1 cpu=1 p50=0 p99=0 p999=0 max=0 read=0 written=0 "
-                + "amplification=0 disk=0 rss=0 anonymous=0 scanned=0 missing=0 wrong=0 sampleMillis=0 counts= changes=";
-        PhaseResult read = PhaseResult.parse(words);
+        PhaseResult read = named("read");
         assertEquals("3-read", read.asStep(3).phase());
         assertTrue(read.asStep(3).isStep() && read.asStep(3).isPhase() && !read.isStep());
         assertEquals(List.of(), read.changes());
         for (String phase : new String[] {"read", "read-settle", "read-retune"}) {
-            assertEquals(Phase.READ, PhaseResult.parse(words.replace("=read ", "=" + phase + " ")).kind());
+            assertEquals(Phase.READ, named(phase).kind());
         }
         assertEquals(Phase.READ, read.asStep(12).kind());
+    }
+
+    @Test
+    void aPhaseThatComesAgainIsNumbered() {
+        for (String suffix : new String[] {"", PhaseResult.SETTLE_SUFFIX, PhaseResult.RETUNE_SUFFIX}) {
+            PhaseResult first = named("sequential90" + suffix);
+            assertEquals(first, first.asRepetition(1));
+            PhaseResult second = first.asRepetition(2);
+            assertEquals("sequential90#2" + suffix, second.phase());
+            assertEquals(Phase.SEQUENTIAL90, second.kind());
+            assertEquals(suffix.equals(PhaseResult.SETTLE_SUFFIX), second.isSettling());
+            assertEquals(suffix.isEmpty(), second.isPhase());
+        }
     }
 
     @Test
