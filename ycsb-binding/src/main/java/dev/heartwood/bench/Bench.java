@@ -230,7 +230,7 @@ final class Bench {
         if (phase.startsEmpty() && !options.distances.isEmpty()) {
             add(client.retune(1).asRepetition(turn.repetition()));
         }
-        if (phase.mix().writes()) {
+        if (phase.writes()) {
             progress.beginSettling(client.name(), phase);
             add(client.settle().asRepetition(turn.repetition()));
         }

@@ -65,7 +65,7 @@ final class EngineHost implements AutoCloseable {
 
     private void warmUp(Phase phase, int threads) throws InterruptedException, ExecutionException, IOException {
         run(Step.of(phase, WARM_UP_SECONDS), threads, operations -> {});
-        if (phase.mix().writes()) {
+        if (phase.writes()) {
             settle();
         }
     }
@@ -82,29 +82,19 @@ final class EngineHost implements AutoCloseable {
         openFor(phase);
         PhaseTask task = new PhaseTask(step, engine, open, inserts, checking);
         PhaseRun run = new PhaseRun(task, threads, seed + 1_000_003L * phasesRun++);
-        ProcessCounters.resetPeak();
-        ProcessCounters before = ProcessCounters.now();
-        long begin = System.nanoTime();
         run.run(progress);
-        ProcessCounters after = ProcessCounters.now();
         if (phase.startsEmpty()) {
             inserts = new InsertSequence(open.records());
         }
         DataSet data = new DataSet(open);
         data.note(inserts.written());
-        last = result(phase.toString(), threads, run, before, after, data.diskBytes(), task.records, changesSince(begin));
+        last = result(phase.toString(), threads, run, data.diskBytes(), task.records);
         return last;
     }
 
-    private PhaseResult result(
-            String phase,
-            int threads,
-            PhaseRun run,
-            ProcessCounters before,
-            ProcessCounters after,
-            long diskBytes,
-            long records,
-            List<PhaseResult.Change> changes) {
+    private PhaseResult result(String phase, int threads, PhaseRun run, long diskBytes, long records) {
+        ProcessCounters before = run.before();
+        ProcessCounters after = run.after();
         written = after.bytesWritten() - before.bytesWritten();
         userBytesWritten = run.recordsWritten() * (open.keyBytes() + open.valueBytes());
         return new PhaseResult(
@@ -125,7 +115,7 @@ final class EngineHost implements AutoCloseable {
                 run.recordsScanned(),
                 run.faults(),
                 run.progress(),
-                changes);
+                changesSince(run.beginNanos()));
     }
 
     /** What the engine has changed by itself, and when; before a time means at that time. */

@@ -8,7 +8,7 @@ import java.util.function.LongConsumer;
 import java.util.function.ToLongFunction;
 import org.HdrHistogram.Histogram;
 
-/** Runs one phase on an open engine and measures it. */
+/** Runs one phase on an open engine and measures it, from when all workers are ready on. */
 final class PhaseRun {
     /** There is no memory for what so many threads need before they begin. */
     static final class NoMemoryForThreadsException extends RuntimeException {
@@ -27,6 +27,9 @@ final class PhaseRun {
     private final List<Worker> workers = new ArrayList<>();
     private final List<Long> samples = new ArrayList<>();
     private long sampleMillis = SAMPLE_MILLIS_MIN;
+    private ProcessCounters before;
+    private ProcessCounters after;
+    private long begin;
     private long nanos;
 
     PhaseRun(PhaseTask task, int threads, long seed) {
@@ -52,7 +55,10 @@ final class PhaseRun {
         for (Worker worker : workers) {
             threads.add(Thread.ofPlatform().name("bench-" + threads.size()).start(worker));
         }
-        long begin = System.nanoTime();
+        task.awaitReady(threads.size());
+        ProcessCounters.resetPeak();
+        before = ProcessCounters.now();
+        begin = System.nanoTime();
         task.begin();
         long sampleAt = begin + sampleMillis * 1_000_000;
         for (Thread thread : threads) {
@@ -68,6 +74,7 @@ final class PhaseRun {
             }
         }
         nanos = System.nanoTime() - begin;
+        after = ProcessCounters.now();
         if (task.failed()) {
             throw new ExecutionException(task.failure());
         }
@@ -83,6 +90,21 @@ final class PhaseRun {
             samples.subList(SAMPLES_MAX / 2, SAMPLES_MAX).clear();
             sampleMillis *= 2;
         }
+    }
+
+    /** What the process had been charged when it began. */
+    ProcessCounters before() {
+        return before;
+    }
+
+    /** What the process had been charged when it was over. */
+    ProcessCounters after() {
+        return after;
+    }
+
+    /** When it began, as {@link System#nanoTime} has it. */
+    long beginNanos() {
+        return begin;
     }
 
     double seconds() {

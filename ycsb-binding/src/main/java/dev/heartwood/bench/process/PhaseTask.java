@@ -7,14 +7,15 @@ import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * What the workers of one phase share.
  *
- * <p>Access: {@code claimed} and {@code failure} are atomic; {@code deadlineNanos} is written before {@code
- * start} opens and read after; everything else is final.
+ * <p>Access: {@code claimed} and {@code failure} are atomic; {@code ready} has a permit for each worker that is ready or
+ * has failed; {@code deadlineNanos} is written before {@code start} opens and read after; everything else is final.
  */
 final class PhaseTask {
     /** What is checked of a value that was read. */
@@ -45,7 +46,8 @@ final class PhaseTask {
     final int claimTurns;
 
     private final double seconds;
-    final CountDownLatch start = new CountDownLatch(1);
+    private final Semaphore ready = new Semaphore(0);
+    private final CountDownLatch start = new CountDownLatch(1);
     private final AtomicLong claimed = new AtomicLong();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private long deadlineNanos;
@@ -61,6 +63,17 @@ final class PhaseTask {
         this.turns = step.turns(records);
         this.claimTurns = phase.extent() == Phase.Extent.EVERY_RECORD ? CLAIM_RECORDS : CLAIM_REQUESTS;
         this.seconds = step.isTimed() ? step.seconds() : FOREVER_SECONDS;
+    }
+
+    /** Says that a worker is ready, and waits until all go. */
+    void awaitBegin() throws InterruptedException {
+        ready.release();
+        start.await();
+    }
+
+    /** Waits until all of so many workers are ready or have failed. */
+    void awaitReady(int workers) throws InterruptedException {
+        ready.acquire(workers);
     }
 
     /** Lets the workers go. */
@@ -82,6 +95,7 @@ final class PhaseTask {
     /** Ends the phase for everyone. */
     void fail(Throwable cause) {
         failure.compareAndSet(null, cause);
+        ready.release();
     }
 
     boolean failed() {

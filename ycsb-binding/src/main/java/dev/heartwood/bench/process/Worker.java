@@ -62,13 +62,14 @@ final class Worker implements Runnable {
         boolean everyRecord = task.phase.extent() == Phase.Extent.EVERY_RECORD;
         try (Session opened = task.engine.session(buffer, everyRecord ? Access.LOAD : Access.OPERATIONS)) {
             session = opened;
-            task.start.await();
+            Queue queue = task.phase == Phase.QUEUE ? new Queue() : null;
+            task.awaitBegin();
             if (everyRecord) {
                 writeEveryRecord();
             } else if (task.phase == Phase.IDLE) {
                 idle();
-            } else if (task.phase == Phase.QUEUE) {
-                new Queue().turnOver();
+            } else if (queue != null) {
+                queue.turnOver();
             } else {
                 operate();
             }
@@ -105,11 +106,16 @@ final class Worker implements Runnable {
         private long head;
         private long tail;
 
-        void turnOver() {
+        /** A full one; its filling is not counted. */
+        Queue() {
             task.keys.writeOrdered(begin, first);
-            while (tail < RECORDS) {
+            while (tail < RECORDS && !task.failed()) {
                 append();
             }
+            recordsWritten = 0;
+        }
+
+        void turnOver() {
             long deadline = task.deadlineNanos();
             long last = System.nanoTime();
             while (last < deadline && !task.failed()) {

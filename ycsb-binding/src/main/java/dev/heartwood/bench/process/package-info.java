@@ -18,6 +18,8 @@
  * <ol>
  *   <li>Every thread of a phase has its own session, buffers, histogram and random stream; they share the
  *       number of the next record and nothing else.
+ *   <li>A phase begins, with its time and all that is counted of it, when every thread has its session, and its full queue where it
+ *       has one.
  *   <li>Latency is the time from the end of one operation to the end of the next of that thread: it includes
  *       the making of the key, some tens of nanoseconds, and every pause.
  *   <li>Bytes read and written are those that the kernel charges to the process in {@code /proc/self/io}, without what was

@@ -166,7 +166,7 @@ public final class HtmlReport {
                             Numbers::roundLatency)));
         }
         html.append(figure("operations per second over time", curves(results)));
-        if (results.getFirst().kind().mix().writes()) {
+        if (results.getFirst().kind().writes()) {
             List<PhaseResult> settled = results.stream()
                     .map(r -> comparison.settlingAfter(r).orElse(r))
                     .toList();

@@ -116,6 +116,11 @@ public enum Phase {
         return this == QUEUE || mix.scans() > 0;
     }
 
+    /** Whether it writes anything. */
+    public boolean writes() {
+        return this == QUEUE || mix.writes();
+    }
+
     /** Whether it starts from an empty store. */
     public boolean startsEmpty() {
         return this == LOAD || hasOwnRecords();
