@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -38,6 +39,7 @@ final class Worker implements Runnable {
     private final Requests requests;
     private final RecordBuffer buffer;
     private final Session.ScanVisitor visitor;
+    private final BooleanSupplier hasFailed;
     private final Histogram latencies = new Histogram(1, LATENCY_NANOS_MAX, LATENCY_DIGITS);
     private final MemorySegment previousKey;
     private Session session;
@@ -55,6 +57,7 @@ final class Worker implements Runnable {
         buffer = new RecordBuffer(task.settings.keyBytes(), task.settings.valueBytes());
         previousKey = MemorySegment.ofArray(new byte[task.settings.keyBytes()]);
         visitor = this::checkScanned;
+        hasFailed = task::failed;
     }
 
     @Override
@@ -225,7 +228,7 @@ final class Worker implements Runnable {
         }
         task.keys.write(number, buffer.key());
         putNewValue();
-        task.inserts.acknowledge(number);
+        task.inserts.acknowledge(number, hasFailed);
     }
 
     private void read() {

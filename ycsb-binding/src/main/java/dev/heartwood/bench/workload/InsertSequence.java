@@ -2,6 +2,7 @@ package dev.heartwood.bench.workload;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.BooleanSupplier;
 
 /**
  * Hands out the numbers of new records, and knows up to which number all have been written, so that no reader
@@ -33,9 +34,15 @@ public final class InsertSequence {
         return written.get();
     }
 
-    /** Says that record {@code number} has been written; waits while another is {@value #WINDOW} records behind. */
-    public void acknowledge(long number) {
+    /**
+     * Says that record {@code number} has been written; waits while another is {@value #WINDOW} records behind, unless that is
+     * given up, as when the other could not be written.
+     */
+    public void acknowledge(long number, BooleanSupplier isGivenUp) {
         while (number - written.get() >= WINDOW) {
+            if (isGivenUp.getAsBoolean()) {
+                return;
+            }
             Thread.onSpinWait();
         }
         window.set(slot(number), number + 1);

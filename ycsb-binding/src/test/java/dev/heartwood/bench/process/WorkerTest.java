@@ -83,6 +83,16 @@ class WorkerTest {
         assertEquals(engine.failure, cause);
     }
 
+    /** Others looked for ever for the record whose insert had failed, once they were as far ahead of it as they may be. */
+    @Test
+    void anInsertThatFailsEndsThePhaseForThoseFarAhead() {
+        LateFailureEngine engine = new LateFailureEngine();
+        PhaseTask task = new PhaseTask(Step.of(Phase.D, 3600), engine, settings, new InsertSequence(RECORDS), Checking.LENGTH);
+        PhaseRun run = new PhaseRun(task, 2, 3);
+        Throwable cause = assertThrows(ExecutionException.class, () -> run.run(completed -> {})).getCause();
+        assertEquals(engine.failure, cause);
+    }
+
     /** Records of numbers beyond had keys of others, and of those that are never there: the engine was said to have found such. */
     @Test
     void insertsEndWithTheKeys() throws Exception {
@@ -212,6 +222,45 @@ class WorkerTest {
 
                 private String key() {
                     return new String(buffer.key().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+    }
+
+    /** Its first put fails, once so many others were made that the last one waits for it. */
+    private static final class LateFailureEngine extends MemoryEngine {
+        private static final int PUTS_AHEAD = 1 << 16;
+
+        private final RuntimeException failure = new IllegalStateException("disk on fire");
+        private final AtomicInteger puts = new AtomicInteger();
+
+        @Override
+        public Session session(RecordBuffer buffer, Access access) {
+            return new Session() {
+                @Override
+                public void put() {
+                    if (puts.getAndIncrement() == 0) {
+                        while (puts.get() <= PUTS_AHEAD) {
+                            Thread.onSpinWait();
+                        }
+                        throw failure;
+                    }
+                }
+
+                @Override
+                public int get() {
+                    return 100;
+                }
+
+                @Override
+                public void delete() {}
+
+                @Override
+                public int scan(int records, ScanVisitor visitor) {
+                    return 0;
                 }
 
                 @Override
