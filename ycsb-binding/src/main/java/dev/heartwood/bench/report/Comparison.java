@@ -9,6 +9,13 @@ import java.util.stream.Collectors;
 
 /** Orders results by phase, and sets those of one engine against those of another. */
 record Comparison(List<PhaseResult> results) {
+    /**
+     * Results that are alike in whether their stores have settled.
+     *
+     * @param state which it is, for a caption
+     */
+    record Alike(List<PhaseResult> results, String state) {}
+
     /** The phases in the order they were run, what was done after them not among them. */
     Set<String> phases() {
         return results.stream()
@@ -36,6 +43,13 @@ record Comparison(List<PhaseResult> results) {
     /** The settling after a result, when there was one. */
     Optional<PhaseResult> settlingAfter(PhaseResult result) {
         return after(result, PhaseResult.SETTLE_SUFFIX);
+    }
+
+    /** The settlings after results, of those that have one; where none has, as in a cycle, the results. */
+    Alike settledIfAny(List<PhaseResult> some) {
+        List<PhaseResult> settled =
+                some.stream().map(this::settlingAfter).flatMap(Optional::stream).toList();
+        return settled.isEmpty() ? new Alike(some, "not settled") : new Alike(settled, "settled");
     }
 
     /** The change of the checkpoint distance after a result, when there was one. */

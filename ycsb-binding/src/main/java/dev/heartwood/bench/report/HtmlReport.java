@@ -167,13 +167,12 @@ public final class HtmlReport {
         }
         html.append(figure("operations per second over time", curves(results)));
         if (results.getFirst().kind().writes()) {
-            List<PhaseResult> settled = results.stream()
-                    .map(r -> comparison.settlingAfter(r).orElse(r))
-                    .toList();
+            Comparison.Alike stores = comparison.settledIfAny(results);
             html.append(figure(
-                    "bytes written per byte of records, settled",
-                    bars(settled, r -> r.storage().writeAmplification(), v -> String.format(Locale.ROOT, "%.2f", v))));
-            html.append(figure("disk, settled", bars(settled, r -> r.storage().diskBytes(), Numbers::bytes)));
+                    "bytes written per byte of records, " + stores.state(),
+                    bars(stores.results(), r -> r.storage().writeAmplification(), v -> String.format(Locale.ROOT, "%.2f", v))));
+            html.append(figure(
+                    "disk, " + stores.state(), bars(stores.results(), r -> r.storage().diskBytes(), Numbers::bytes)));
         }
         html.append(figure(
                 "peak of resident memory, JVM included",

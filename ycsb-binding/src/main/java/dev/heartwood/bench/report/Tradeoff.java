@@ -28,20 +28,18 @@ record Tradeoff(Comparison comparison) {
                 .map(comparison::retuningAfter)
                 .flatMap(Optional::stream)
                 .toList();
-        List<PhaseResult> settled = loads.stream()
-                .map(r -> comparison.settlingAfter(r).orElse(r))
-                .toList();
+        Comparison.Alike stores = comparison.settledIfAny(loads);
         boolean isRetuned = !retunings.isEmpty();
-        String writeCost = "write cost: bytes written per byte loaded, " + (isRetuned ? "tuned back" : "settled");
+        String writeCost = "write cost: bytes written per byte loaded, " + (isRetuned ? "tuned back" : stores.state());
         return List.of(
-                        chart(writeCost, isRetuned ? retunings : settled, r -> r.storage().writeAmplification(),
+                        chart(writeCost, isRetuned ? retunings : stores.results(), r -> r.storage().writeAmplification(),
                                 v -> String.format(Locale.ROOT, "%.2f", v)),
                         chart("load, operations per second", loads, PhaseResult::operationsPerSecond, Numbers::count),
                         chart("read cost: bytes read from the device per operation", reads,
                                 r -> (double) r.storage().bytesRead() / r.operations(), Numbers::bytes),
                         chart("reads after it, operations per second", reads, PhaseResult::operationsPerSecond, Numbers::count),
                         chart("memory: peak of the load", loads, r -> r.memory().rssPeakBytes(), Numbers::bytes),
-                        chart("space: disk, settled", settled, r -> r.storage().diskBytes(), Numbers::bytes),
+                        chart("space: disk, " + stores.state(), stores.results(), r -> r.storage().diskBytes(), Numbers::bytes),
                         chart("tuning back to a distance of 1", retunings, r -> r.seconds() * 1e6, Numbers::latency))
                 .stream()
                 .filter(chart -> !chart.svg().isEmpty())

@@ -101,9 +101,10 @@ class ReportTest {
 
     @Test
     void whatIsPaidForReadsWritesMemoryAndSpaceStandsSideBySide() {
-        List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(results)).charts();
-        String write = charts.getFirst().svg();
-        assertTrue(write.contains("1.30") && write.contains("4.40"), write);
+        List<PhaseResult> settled = new ArrayList<>(results);
+        settled.add(result("rocksdb", "load-settle", 0, 4.5));
+        List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(settled)).charts();
+        assertBars(charts.getFirst(), "write cost", "1.30", "4.50");
         List<String> captions = charts.stream().map(Tradeoff.Chart::caption).toList();
         assertEquals(6, captions.size(), captions.toString());
         assertEquals(List.of(), new Tradeoff(new Comparison(results.subList(0, 2))).charts());
@@ -134,6 +135,28 @@ class ReportTest {
         charts = new Tradeoff(new Comparison(unlogged)).charts();
         assertBars(charts.get(1), "load", "100", "100");
         assertBars(charts.get(3), "reads", "300", "400");
+    }
+
+    /** What a cycle's steps had left was captioned as settled, and so was what stood beside settled figures when one engine had none. */
+    @Test
+    void onlyWhatHasSettledIsCalledSo() {
+        List<PhaseResult> cycle = List.of(
+                result("a", "load", 100, 2).asStep(1), result("b", "load", 100, 3).asStep(1), result("a", "read", 100, 0).asStep(2),
+                result("b", "read", 100, 0).asStep(2));
+        String page = new HtmlReport(FACTS, oneRound(cycle, 2)).page();
+        assertTrue(page.contains("<figcaption>disk, not settled</figcaption>"), page);
+        assertTrue(page.contains("written per byte of records, not settled") && !page.contains(", settled<"), page);
+        List<Tradeoff.Chart> charts = new Tradeoff(new Comparison(cycle)).charts();
+        assertBars(charts.getFirst(), "write cost: bytes written per byte loaded, not settled", "2.00", "3.00");
+        assertTrue(charts.stream().anyMatch(chart -> chart.caption().equals("space: disk, not settled")), charts.toString());
+
+        page = new HtmlReport(FACTS, oneRound(results)).page();
+        String section = page.substring(page.indexOf("<h2>load</h2>"), page.indexOf("<h2>read</h2>"));
+        assertTrue(section.contains("<figcaption>disk, settled</figcaption>") && section.contains(">1.30</text>"), section);
+        assertFalse(section.contains(">4.40</text>"), "of the one that has not settled: " + section);
+        charts = new Tradeoff(new Comparison(results)).charts();
+        assertBars(charts.getFirst(), "write cost: bytes written per byte loaded, settled", "1.30");
+        assertFalse(charts.getFirst().svg().contains("4.40"), charts.toString());
     }
 
     private static void assertBars(Tradeoff.Chart chart, String caption, String... values) {
