@@ -196,18 +196,24 @@ final class Bench {
         fail(failure);
         client.close();
         clients.remove(client);
-        if (deletesStores()) {
-            makeRoom(client.name());
-        }
+        makeRoom(client.name());
     }
 
-    /** Deletes the store of an engine that failed, of which others may need the space; not beside the shutdown hook, which deletes all. */
+    /**
+     * Deletes what is not to stay of an engine that failed, of which others may need the space; not beside the shutdown hook, which
+     * deletes it too.
+     */
     private synchronized void makeRoom(String engine) {
         if (isEnding) {
             return;
         }
         try {
-            DataSet.delete(options.directory().resolve(engine));
+            Path store = options.directory().resolve(engine);
+            if (deletesStores()) {
+                DataSet.delete(store);
+            } else {
+                DataSet.deletePassingBeside(store);
+            }
         } catch (UncheckedIOException e) {
             progress.print("could not delete the store of " + engine + ": " + e.getMessage());
         }

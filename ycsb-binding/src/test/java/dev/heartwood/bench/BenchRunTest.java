@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -406,10 +408,10 @@ class BenchRunTest {
         Path store = directory.resolve("heartwood-bench/lmdb");
         Process process = started("--engines", "mvstore", "--records", "1k", "--cycle", "load,idle:600");
         try (BufferedReader said = process.inputReader()) {
-            assertTrue(awaits("lmdb", said));
+            assertTrue(awaits("load +lmdb", said));
             assertTrue(Files.exists(store));
             process.children().forEach(ProcessHandle::destroyForcibly);
-            assertTrue(awaits("mvstore", said));
+            assertTrue(awaits("load +mvstore", said));
             assertFalse(Files.exists(store));
             assertFalse(Files.exists(store.resolveSibling("lmdb.properties")));
         } finally {
@@ -418,10 +420,36 @@ class BenchRunTest {
         }
     }
 
-    /** Reads until the end of an engine's load. */
-    private static boolean awaits(String engine, BufferedReader said) throws IOException {
+    /** It lies beside the other, and stayed, also where others are to stay. */
+    @Test
+    void soDoesThatOfASequentialLoad() throws IOException, InterruptedException {
+        for (String[] where : new String[][] {{}, {"--dir", "heartwood-bench"}}) {
+            List<String> arguments = new ArrayList<>(
+                    List.of("--engines", "mvstore", "--records", "1k", "--phases", "sequential,queue,queue", "--seconds", "4"));
+            arguments.addAll(List.of(where));
+            Process process = started(arguments.toArray(String[]::new));
+            try (BufferedReader said = process.inputReader()) {
+                assertTrue(awaits("sequential +lmdb", said) && awaits("sequential +mvstore", said));
+                Path store = directory.resolve("heartwood-bench/mvstore-sequential");
+                assertTrue(Files.exists(store));
+                process.children().max(Comparator.comparing(BenchRunTest::started)).orElseThrow().destroyForcibly();
+                assertTrue(awaits("queue +lmdb", said));
+                assertFalse(Files.exists(store));
+            } finally {
+                process.toHandle().destroy();
+                process.waitFor();
+            }
+        }
+    }
+
+    private static Instant started(ProcessHandle process) {
+        return process.info().startInstant().orElseThrow();
+    }
+
+    /** Reads until the end of a phase of an engine. */
+    private static boolean awaits(String phaseAndEngine, BufferedReader said) throws IOException {
         String line = said.readLine();
-        while (line != null && !line.matches(".*] load +" + engine + " .* p50 .*")) {
+        while (line != null && !line.matches(".*] " + phaseAndEngine + " .* p50 .*")) {
             line = said.readLine();
         }
         return line != null;

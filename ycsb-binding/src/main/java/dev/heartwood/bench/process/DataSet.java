@@ -61,13 +61,23 @@ public final class DataSet {
 
     /** Deletes those that an engine which was ended could not delete itself. */
     public static void deletePassing(Path parent) {
-        delete(parent, store -> store.endsWith(SEQUENTIAL_SUFFIX) || store.endsWith(WARM_UP_SUFFIX));
+        delete(parent, DataSet::isPassing);
     }
 
-    /** Deletes the store in a directory, if the benchmark made it. */
+    /** Deletes the store in a directory and those that were made beside it, if the benchmark made them. */
     public static void delete(Path directory) {
         String name = directory.getFileName().toString();
-        delete(directory.getParent(), store -> store.equals(name) || store.equals(name + WARM_UP_SUFFIX));
+        delete(directory.getParent(), store -> store.equals(name) || isPassing(store) && store.startsWith(name + "-"));
+    }
+
+    /** Deletes those that were made beside the store in a directory, which stays. */
+    public static void deletePassingBeside(Path directory) {
+        String name = directory.getFileName().toString();
+        delete(directory.getParent(), store -> isPassing(store) && store.startsWith(name + "-"));
+    }
+
+    private static boolean isPassing(String store) {
+        return store.endsWith(SEQUENTIAL_SUFFIX) || store.endsWith(WARM_UP_SUFFIX);
     }
 
     private static void delete(Path parent, Predicate<String> wanted) {

@@ -42,7 +42,11 @@ final class EngineHost implements AutoCloseable {
         this.checking = checking;
         this.seed = seed;
         loaded = settings;
-        sequential = settings.in(settings.directory().resolveSibling(kind + DataSet.SEQUENTIAL_SUFFIX));
+        sequential = settings.in(beside(DataSet.SEQUENTIAL_SUFFIX));
+    }
+
+    private Path beside(String suffix) {
+        return loaded.directory().resolveSibling(loaded.directory().getFileName() + suffix);
     }
 
     /**
@@ -50,8 +54,7 @@ final class EngineHost implements AutoCloseable {
      * later. Before the first phase.
      */
     void warmUp(long records, int threads, List<Phase> phases) throws InterruptedException, ExecutionException, IOException {
-        Path directory = loaded.directory().resolveSibling(loaded.directory().getFileName() + DataSet.WARM_UP_SUFFIX);
-        EngineSettings settings = loaded.in(directory).withRecords(records);
+        EngineSettings settings = loaded.in(beside(DataSet.WARM_UP_SUFFIX)).withRecords(records);
         try (EngineHost other = new EngineHost(kind, settings, checking, seed)) {
             other.warmUp(Phase.LOAD, threads);
             for (Phase phase : phases) {

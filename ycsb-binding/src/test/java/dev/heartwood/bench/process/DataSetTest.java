@@ -6,14 +6,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
+import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
+import dev.heartwood.bench.process.PhaseTask.Checking;
+import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +53,39 @@ class DataSetTest {
         data.requireLoadedAsSet();
         String refusal = assertThrows(IllegalStateException.class, data(6_000)::requireLoadedAsSet).getMessage();
         assertTrue(refusal.contains("was loaded with 5000 records and not with 6000"), refusal);
+    }
+
+    /** That of a sequential load stayed, and took the space of the engines after it. */
+    @Test
+    void allStoresOfAnEngineGo() throws IOException {
+        makeStores();
+        DataSet.deletePassingBeside(directory.resolve("a-1"));
+        assertEquals(Set.of("a-1", "a-16", "a-16-sequential", "b-sequential"), stores());
+        makeStores();
+        DataSet.delete(directory.resolve("a-1"));
+        assertEquals(Set.of("a-16", "a-16-sequential", "b-sequential"), stores());
+    }
+
+    @Test
+    void thatOfASequentialLoadIsNamedAfterTheOther() throws Exception {
+        try (EngineHost host = new EngineHost(EngineKind.MVSTORE, settings("a-1", 100), Checking.LENGTH, 1)) {
+            host.run(Step.of(Phase.SEQUENTIAL, 0), 1, operations -> {});
+            assertEquals(Set.of("a-1-sequential"), stores());
+        }
+        assertEquals(Set.of(), stores());
+    }
+
+    private void makeStores() {
+        for (String name : List.of(
+                "a-1", "a-1-sequential", "a-1-warmup", "a-1-warmup-sequential", "a-16", "a-16-sequential", "b-sequential")) {
+            new DataSet(settings(name, 1)).makeEmpty();
+        }
+    }
+
+    private Set<String> stores() throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            return files.filter(Files::isDirectory).map(file -> file.getFileName().toString()).collect(Collectors.toSet());
+        }
     }
 
     /** Segments of a log come and go: one that went while files were counted ended a benchmark of many minutes. */
@@ -81,7 +122,11 @@ class DataSetTest {
     }
 
     private DataSet data(long records) {
-        return new DataSet(new EngineSettings(
-                directory.resolve("store"), 1, records, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of()));
+        return new DataSet(settings("store", records));
+    }
+
+    private EngineSettings settings(String name, long records) {
+        return new EngineSettings(
+                directory.resolve(name), 1, records, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
     }
 }
