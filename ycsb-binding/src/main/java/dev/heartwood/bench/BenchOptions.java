@@ -12,6 +12,8 @@ import dev.heartwood.bench.process.EngineClient.Verification;
 import dev.heartwood.bench.workload.KeySpace;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashSet;
@@ -299,6 +301,9 @@ final class BenchOptions {
         if (memory != null && !shares.isEmpty()) {
             throw new IllegalArgumentException("--memory and --shares both say how much memory there is");
         }
+        if (json != null && html != null && isSameFile(json, html)) {
+            throw new IllegalArgumentException("--json and --html name the same file: " + html);
+        }
         requireNoOption("--policies", policies, POLICY);
         requireNoOption("--distances", distances, CHECKPOINT_DISTANCE);
         requireDifferent("--threads", threads);
@@ -311,6 +316,15 @@ final class BenchOptions {
             StoreOptions.Builder builder = StoreOptions.builder()
                     .memory(new ByteSize(contestant.settings().memoryBytes()));
             contestant.settings().options().forEach(builder::set);
+        }
+    }
+
+    private static boolean isSameFile(Path one, Path other) {
+        try {
+            return one.toAbsolutePath().normalize().equals(other.toAbsolutePath().normalize())
+                    || Files.exists(one) && Files.exists(other) && Files.isSameFile(one, other);
+        } catch (IOException unreadable) {
+            return false; // which it is refused for later
         }
     }
 

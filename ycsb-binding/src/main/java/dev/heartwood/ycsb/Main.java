@@ -12,7 +12,7 @@ import site.ycsb.Workload;
 /**
  * Runs YCSB's client, and ends with exit code 1 when a store could not be opened or an operation failed, which it counts on
  * standard error, 2 when a property {@code heartwood.*} is not an option, there is no such workload, or a count is
- * no number, in a file or by itself.
+ * no number or a larger one than the client takes, in a file or by itself.
  */
 public final class Main {
     private static final int FAILED = 1;
@@ -22,8 +22,9 @@ public final class Main {
     private static final List<String> COUNTS = List.of(
             Client.RECORD_COUNT_PROPERTY, Client.OPERATION_COUNT_PROPERTY, Client.INSERT_COUNT_PROPERTY, "insertstart");
 
-    /** What else has to be a number, and an int: operations per second and seconds, of which any below 1 limits nothing. */
-    private static final List<String> LIMITS = List.of(Client.TARGET_PROPERTY, Client.MAX_EXECUTION_TIME);
+    /** Those of them that are an int, and limits: operations per second and seconds, of which any below 1 limits nothing. */
+    private static final List<String> INTS = List.of(
+            Client.OPERATION_COUNT_PROPERTY, Client.INSERT_COUNT_PROPERTY, Client.TARGET_PROPERTY, Client.MAX_EXECUTION_TIME);
 
     private Main() {}
 
@@ -86,8 +87,11 @@ public final class Main {
                 throw new IllegalArgumentException(count + " is '" + value + "' and not a number");
             }
         }
-        for (String limit : LIMITS) {
-            number(limit, given.getProperty(limit, "0"));
+        for (String name : INTS) {
+            number(name, given.getProperty(name, "0"));
+        }
+        if (!given.containsKey(Client.INSERT_COUNT_PROPERTY)) { // which is as many records then
+            number(Client.RECORD_COUNT_PROPERTY, given.getProperty(Client.RECORD_COUNT_PROPERTY, "0"));
         }
         if (number(Client.THREAD_COUNT_PROPERTY, given.getProperty(Client.THREAD_COUNT_PROPERTY, "1")) < 1) {
             throw new IllegalArgumentException(Client.THREAD_COUNT_PROPERTY + " is less than 1");
@@ -108,7 +112,8 @@ public final class Main {
         try {
             return Integer.parseInt(value);
         } catch (NumberFormatException e) {
-            throw new IllegalArgumentException(name + " is '" + value + "' and not a number", e);
+            String what = value.matches("\\d+") ? "more than " + Integer.MAX_VALUE : "not a number";
+            throw new IllegalArgumentException(name + " is '" + value + "' and " + what, e);
         }
     }
 

@@ -2,6 +2,7 @@ package dev.heartwood.bench;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
@@ -10,9 +11,13 @@ import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.workload.Phase;
 import dev.heartwood.bench.workload.Step;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -209,6 +214,7 @@ class BenchOptionsTest {
                 "--cycle load --phases read | both say what is run",
                 "--cycle load --threads 1,2 | one number of --threads",
                 "--cycle load,scan:5 --order hashed | --order hashed has no scans",
+                "--json target/a/../r --html target/r | --json and --html name the same file: target/r",
                 "--frobnicate | --frobnicate",
                 "stray | stray",
             })
@@ -218,6 +224,15 @@ class BenchOptionsTest {
                 Main.run(arguments.split(" "), new PrintStream(new ByteArrayOutputStream()), new PrintStream(errors));
         assertEquals(2, code);
         assertTrue(errors.toString().contains(message), errors.toString());
+    }
+
+    @Test
+    void twoNamesOfOneFileAreTheSame(@TempDir Path directory) throws IOException {
+        Path file = Files.createFile(directory.resolve("file"));
+        Path link = Files.createSymbolicLink(directory.resolve("link"), file);
+        BenchOptions options = parse("--json", file.toString(), "--html", link.toString());
+        assertThrows(IllegalArgumentException.class, options::check);
+        checked("--json", file.toString(), "--html", directory.resolve("other").toString());
     }
 
     @Test

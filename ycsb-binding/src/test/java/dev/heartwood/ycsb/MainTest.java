@@ -62,13 +62,22 @@ class MainTest {
         assertEquals("heartwood ycsb: threadcount is 'x' and not a number", refused("threadcount=x"));
         assertEquals("heartwood ycsb: threadcount is less than 1", refused("threadcount=0"));
         assertEquals("heartwood ycsb: target is 'x' and not a number", refused("target=x"));
-        assertEquals("heartwood ycsb: maxexecutiontime is '3000000000' and not a number", refused("maxexecutiontime=3000000000"));
+        assertEquals("heartwood ycsb: maxexecutiontime is '3000000000' and more than 2147483647", refused("maxexecutiontime=3000000000"));
         Ended ended = run("-load", "threadcount=x");
         assertEquals(2, ended.code(), ended.said());
         Path file = file("recordcount=10\nthreadcount=x\ntarget=y");
         ended = runOn(file, List.of("-load", "-threads", "2", "-target", "100000"));
         assertEquals(0, ended.code(), "options of their own count: " + ended.said());
         assertEquals(2, runOn(file, List.of("-load", "-threads", "2", "-target", "z")).code());
+    }
+
+    /** They ended it with a stack of the client's, and exit code 1. */
+    @Test
+    void countsThatAreNoIntAreRefusedWhereTheClientTakesOne() throws IOException, InterruptedException {
+        for (String count : List.of("recordcount", "operationcount", "insertcount")) {
+            assertEquals("heartwood ycsb: " + count + " is '3000000000' and more than 2147483647", refused(count + "=3000000000"));
+        }
+        assertEnds(0, null, run("-load", "recordcount=3000000010", "insertstart=3000000000", "insertcount=10"));
     }
 
     private String refused(String line) throws IOException, InterruptedException {
