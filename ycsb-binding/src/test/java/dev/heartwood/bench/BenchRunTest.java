@@ -10,6 +10,8 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -290,6 +292,20 @@ class BenchRunTest {
         assertEquals(1, process.waitFor(), said);
         assertTrue(said.contains("lmdb: no memory for 1000 threads: Java heap space; HEARTWOOD_JAVA_OPTS=-Xmx1"), said);
         assertFalse(said.contains("\tat "), said);
+    }
+
+    /** It had two on every machine, where Heartwood has a worker for each processor. */
+    @Test
+    void rocksDbHasABackgroundJobForEachProcessor() throws IOException, InterruptedException {
+        ProcessBuilder bench = process("--engines", "rocksdb", "--records", "1k", "--phases", "load", "--dir", "stores");
+        bench.environment().put("HEARTWOOD_JAVA_OPTS", "-XX:ActiveProcessorCount=5");
+        Process process = bench.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), said);
+        try (DirectoryStream<Path> options = Files.newDirectoryStream(directory.resolve("stores/rocksdb"), "OPTIONS-*")) {
+            String text = Files.readString(options.iterator().next());
+            assertTrue(text.contains("max_background_jobs=5\n"), text);
+        }
     }
 
     /** All that was measured was lost; before that the driver took the end of its engine for a failure, and said so. */

@@ -18,9 +18,9 @@
  * <ul>
  *   <li><b>RocksDB</b>: one HyperClockCache is the whole budget, and memtables are charged to it. Memtables are
  *       a quarter of the budget, at most 64 MiB; four of them when the data fits, else two. Levelled compaction
- *       with dynamic level sizes, a first level of four memtables, two background jobs. Blocks of 4 KiB in
- *       format 6 with a hash index in data blocks, whole-key Bloom filters of 10 bits, no compression since the
- *       values are incompressible. Index and filter blocks lie outside the cache when the data fits, which
+ *       with dynamic level sizes, a first level of four memtables, a background job for each processor as Heartwood has a
+ *       worker, two at least. Blocks of 4 KiB in format 6 with a hash index in data blocks, whole-key Bloom filters of
+ *       10 bits, no compression since the values are incompressible. Index and filter blocks lie outside the cache when the data fits, which
  *       makes gets faster, else inside, so that the budget is kept. When the data does not fit, reads, flushes
  *       and compactions are direct, so that the operating system's cache is no second, unbounded budget. One
  *       iterator per thread, refreshed before a scan. Direct byte buffers throughout. Several stores share the cache
