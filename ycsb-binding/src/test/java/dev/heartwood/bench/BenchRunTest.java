@@ -117,6 +117,7 @@ class BenchRunTest {
         String page = Files.readString(html);
         assertTrue(page.contains("<svg") && page.contains("overwrite") && page.contains("<h2>E#2</h2>"));
         assertFalse(page.contains("http"), "the page loads nothing");
+        assertTrue(out.toString().contains("latencies are service times"), out.toString());
         assertTrue(out.toString().contains("× mvstore"), out.toString());
         List<String> again = out.toString().lines().dropWhile(line -> !line.equals("E#2")).limit(6).toList();
         assertTrue(again.get(2).matches("lmdb .* [0-9]+\\.[0-9]+ +\\S+") && again.get(3).startsWith("  settled"), again.toString());

@@ -20,8 +20,10 @@
  *       number of the next record and nothing else.
  *   <li>A phase begins, with its time and all that is counted of it, when every thread has its session, and its full queue where it
  *       has one.
- *   <li>Latency is the time from the end of one operation to the end of the next of that thread: it includes
- *       the making of the key, some tens of nanoseconds, and every pause.
+ *   <li>Latency is the time from the end of one operation to the end of the next of that thread: it includes every
+ *       pause, the making of the key, some tens of nanoseconds, that of a value to write, which grows with its length, and where
+ *       everything is checked the checking. No schedule says when the next operation is due, as each thread waits for its answer:
+ *       percentiles are service times, in which a stall is one sample of each thread, however many would have come meanwhile.
  *   <li>Bytes read and written are those that the kernel charges to the process in {@code /proc/self/io}, without what was
  *       deleted before it was written, for all engines alike. What is deleted that an earlier phase was charged for is taken off
  *       here, so a phase may come to less than nothing, which is shown as nothing and counts where phases are added up; the peak of resident memory is reset before every phase.

@@ -22,6 +22,10 @@ import java.util.stream.Collectors;
  * @param machine processors, system and Java
  */
 public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String conditions, String machine) {
+    /** What figures of latency are. */
+    static final String LATENCY = "latencies are service times of threads that wait for each answer, making keys and values and checking "
+            + "included: a stall is one sample of each thread";
+
     /**
      * One of those that were compared.
      *
@@ -97,6 +101,7 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
                     100.0 * part.memoryBytes() / rawBytes(part))));
         }
         lines.add(machine);
+        lines.add(LATENCY);
         if (parts.stream().anyMatch(part -> part.name().equals(EngineKind.LMDB.toString()))) {
             lines.add("lmdb's cache is the operating system's: only a memory cgroup holds it to the memory above");
         }

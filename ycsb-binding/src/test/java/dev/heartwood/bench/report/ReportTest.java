@@ -60,6 +60,8 @@ class ReportTest {
         assertEquals(lines, facts.lines().subList(0, 3));
         String page = new HtmlReport(facts, oneRound(results)).page();
         assertTrue(page.contains(String.join("<br>", lines)), page);
+        assertEquals(RunFacts.LATENCY, facts.lines().getLast());
+        assertTrue(page.contains("<br>latencies are service times"), page);
         assertEquals("a: 1,000 records of 24 + 100 bytes (124 kB), memory 1m, none", FACTS.lines().getFirst());
     }
 
