@@ -36,6 +36,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class TracedProcessTest {
     private static final String TRACER = "/usr/bin/strace";
     private static final int SIGKILL_EXIT = 137;
+    /** They end before optimising would pay. */
+    private static final String QUICK = "-XX:TieredStopAtLevel=1";
 
     /** What the process must end with. */
     enum End {
@@ -146,7 +148,7 @@ class TracedProcessTest {
             }
             // Three openings each, of the directory, the lock and the file: what reads the options does so twice, then comes the store.
             JavaProcess.Ended ended = JavaProcess.of(Main.class, "backup", directory.toString(), backup.toString())
-                    .flags("-Xmx200m")
+                    .flags("-Xmx200m", QUICK)
                     .under(tracer(directory, "openat", "error=EINVAL", "3..9+6"))
                     .run(parent.path().resolve("output"));
             assertEquals(0, ended.exit(), ended::output);
@@ -159,7 +161,7 @@ class TracedProcessTest {
     private static JavaProcess.Ended load(TestDirectory parent, long seed, String... tracer) throws IOException {
         Path directory = parent.path().resolve("store");
         return JavaProcess.of(TracedLoad.class, directory.toString(), Long.toString(seed))
-                .flags("-Xmx200m")
+                .flags("-Xmx200m", QUICK)
                 .under(tracer)
                 .run(parent.path().resolve("output"));
     }
@@ -170,7 +172,7 @@ class TracedProcessTest {
         assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
         try (TestDirectory parent = new TestDirectory("denied")) {
             JavaProcess.Ended ended = JavaProcess.of(AutomaticDevice.class, parent.path().toString())
-                    .flags("-Xmx200m")
+                    .flags("-Xmx200m", QUICK)
                     .under(TRACER, "-f", "-qqq", "-o", "/dev/null", "-e", "trace=io_uring_setup", "-e",
                             "inject=io_uring_setup:error=EPERM")
                     .run(parent.path().resolve("output"));
