@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -89,9 +90,7 @@ class FailedCheckpointTest {
         return awaited != null && awaited.getIdentityHashCode() == System.identityHashCode(monitor);
     }
 
-    /** Calls may hold all memory that they share with it for as long as they like, and a store that closes has one checkpoint. */
-    @Test
-    void aCheckpointNeedsNoMemoryThatCallsMayHold(@TempDir Path directory) {
+    private static void withLog(Path directory, BiConsumer<TrunkFixture, Checkpointer> test) {
         ArrayDevice blocks = new ArrayDevice();
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
                 FileStorage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
@@ -100,6 +99,16 @@ class FailedCheckpointTest {
             Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
             Checkpointer checkpointer = new Checkpointer(
                     tree.storage, tree.trunk, tree.images, superblocks, log, () -> SEQUENCE, none, tree.trunk.pin(), 0, failure -> {});
+            test.accept(tree, checkpointer);
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+
+    /** Calls may hold all memory that they share with it for as long as they like, and a store that closes has one checkpoint. */
+    @Test
+    void aCheckpointNeedsNoMemoryThatCallsMayHold(@TempDir Path directory) {
+        withLog(directory, (tree, checkpointer) -> {
             write(tree, 0);
             List<Long> held = new ArrayList<>();
             for (long block = tree.pool.allocate(PageLayout.PAGE_BYTES); block != 0; block = tree.pool.allocate(PageLayout.PAGE_BYTES)) {
@@ -108,22 +117,13 @@ class FailedCheckpointTest {
             checkpointer.run();
             assertEquals(1, checkpointer.completed());
             held.forEach(block -> tree.pool.free(block, PageLayout.PAGE_BYTES));
-            tree.storage.close();
-            tree.releaseAll();
-        }
+        });
     }
 
     /** A node of it may lie where the first attempt wrote another: were that write lost, the other would be read. */
     @Test
     void anotherAttemptIsOfAnotherGeneration(@TempDir Path directory) {
-        ArrayDevice blocks = new ArrayDevice();
-        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
-                FileStorage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
-                WriteAheadLog log = WriteAheadLog.create(storage, TrunkFixture.STORE_ID, 1, new LogOptions(16 << 10, 64 << 10));
-                Superblocks superblocks = new Superblocks(blocks, tree.pool)) {
-            Superblock none = new Superblock(1, TrunkFixture.STORE_ID, 1, 0, 0, 1, new long[0], 0, "");
-            Checkpointer checkpointer = new Checkpointer(
-                    tree.storage, tree.trunk, tree.images, superblocks, log, () -> SEQUENCE, none, tree.trunk.pin(), 0, failure -> {});
+        withLog(directory, (tree, checkpointer) -> {
             for (int round = 0; round < 10; round++) {
                 write(tree, round);
                 tree.settle(Urge.SETTLING);
@@ -136,9 +136,7 @@ class FailedCheckpointTest {
             tree.device.failWritesAfter(Long.MAX_VALUE);
             checkpointer.run();
             assertFalse(broken.contains(checkpointer.durable().rootGeneration()));
-            tree.storage.close();
-            tree.releaseAll();
-        }
+        });
     }
 
     private static Set<Long> nodeGenerations(ArrayDevice device) {
