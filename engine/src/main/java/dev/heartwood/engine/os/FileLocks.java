@@ -20,6 +20,11 @@ public final class FileLocks {
     private static final int FLOCK_BYTES = 32;
     private static final int FLOCK_TYPE = 0;
 
+    /* Made once, since a full Java heap must not keep a store from closing; the system only reads them. */
+    private static final MemorySegment SHARED = lock(F_RDLCK);
+    private static final MemorySegment EXCLUSIVE = lock(F_WRLCK);
+    private static final MemorySegment NONE = lock(F_UNLCK);
+
     private static final MethodHandle FCNTL = NativeLinker.linkVariadic(
             "fcntl", 2, NativeLinker.INT, NativeLinker.INT, NativeLinker.INT, NativeLinker.LONG);
 
@@ -27,12 +32,12 @@ public final class FileLocks {
 
     /** Takes the exclusive lock without waiting: 0, or minus errno, EAGAIN or EACCES when it is taken. */
     public static int tryLock(int descriptor) {
-        return set(descriptor, F_WRLCK);
+        return set(descriptor, EXCLUSIVE);
     }
 
     /** As {@link #tryLock(int)}, shared: others may hold it shared too. For a file that was opened to be read. */
     public static int tryLockShared(int descriptor) {
-        return set(descriptor, F_RDLCK);
+        return set(descriptor, SHARED);
     }
 
     /**
@@ -41,20 +46,24 @@ public final class FileLocks {
      */
     public static int close(int descriptor) {
         // Whatever the answer is: closing gives the lock back as well.
-        set(descriptor, F_UNLCK);
+        set(descriptor, NONE);
         return FileCalls.close(descriptor);
     }
 
-    private static int set(int descriptor, short type) {
+    private static int set(int descriptor, MemorySegment lock) {
         MemorySegment state = NativeLinker.state();
-        try (Arena arena = Arena.ofConfined()) {
-            // From the start of the file to its end, wherever that will be; whence and pid are 0.
-            MemorySegment lock = arena.allocate(FLOCK_BYTES, 8);
-            lock.set(ValueLayout.JAVA_SHORT, FLOCK_TYPE, type);
+        try {
             int result = (int) FCNTL.invokeExact(state, descriptor, F_OFD_SETLK, lock.address());
             return (int) NativeLinker.resultOrErrno(result, state);
         } catch (Throwable e) {
             throw NativeLinker.unexpected(e);
         }
+    }
+
+    private static MemorySegment lock(short type) {
+        // From the start of the file to its end, wherever that will be; whence and pid are 0.
+        MemorySegment lock = Arena.global().allocate(FLOCK_BYTES, 8);
+        lock.set(ValueLayout.JAVA_SHORT, FLOCK_TYPE, type);
+        return lock;
     }
 }

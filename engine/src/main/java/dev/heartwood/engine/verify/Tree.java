@@ -107,7 +107,8 @@ public final class Tree implements TreeWalk.Visitor {
     @Override
     public void place(long[] pages, long generation) {
         if (generation > generationMax) {
-            problems.accept("trunk node on page " + pages[0] + ": of generation " + generation + ", which no node of its checkpoint has, " + generationMax);
+            problems.accept("trunk node on page " + pages[0] + ": of generation " + generation + ", greater than any that its checkpoint has, "
+                    + generationMax);
         }
         images.add(new Image(pages, generation));
         for (long page : pages) {

@@ -140,22 +140,14 @@ class CachedFileReadAheadTest extends FormattedFileTest {
     @Test
     void aScanDoesNotFlushTheHotPages() {
         int hot = FRAMES / 2;
-        for (int round = 0; round < 2; round++) {
-            for (int page = 0; page < hot; page++) {
-                fixture.read(page, GENERATION);
-            }
-        }
+        heat(hot);
         for (int extent = 4; extent < PAGES / 32; extent++) {
             file.prefetch(extent * 32L, 32, CacheFixture.TYPE, GENERATION);
             for (int page = extent * 32; page < extent * 32 + 32; page++) {
                 file.unlockShared(file.lockShared(page, CacheFixture.TYPE, GENERATION));
             }
         }
-        int kept = 0;
-        for (int page = 0; page < hot; page++) {
-            kept += fixture.isCached(page) ? 1 : 0;
-        }
-        assertEquals(hot, kept);
+        assertEquals(hot, cachedOf(hot));
     }
 
     @Test
@@ -168,11 +160,7 @@ class CachedFileReadAheadTest extends FormattedFileTest {
             fixture.insertDirty(extent * 32L, 32, GENERATION + 1);
             fixture.cache.writeBackSome();
         }
-        int kept = 0;
-        for (int page = 0; page < hot; page++) {
-            kept += fixture.isCached(page) ? 1 : 0;
-        }
-        assertEquals(hot, kept);
+        assertEquals(hot, cachedOf(hot));
     }
 
     @Test

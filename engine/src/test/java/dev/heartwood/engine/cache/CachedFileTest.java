@@ -208,19 +208,12 @@ class CachedFileTest extends FormattedFileTest {
     @Test
     void anOperationThatStaysInItsEpochDoesNotHaveTheCacheEmptied() {
         int hot = FRAMES / 2;
-        for (int round = 0; round < 2; round++) {
-            for (int page = 0; page < hot; page++) {
-                fixture.read(page, GENERATION);
-            }
-        }
+        heat(hot);
         int epoch = fixture.epochs.enter();
         for (int page = 1000; page < 1000 + 2 * FRAMES; page++) {
             fixture.read(page, GENERATION);
         }
-        int kept = 0;
-        for (int page = 0; page < hot; page++) {
-            kept += fixture.isCached(page) ? 1 : 0;
-        }
+        int kept = cachedOf(hot);
         fixture.epochs.exit(epoch);
         assertTrue(kept >= hot * 3 / 4, kept + " of " + hot);
     }

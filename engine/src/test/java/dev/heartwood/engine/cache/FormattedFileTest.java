@@ -21,6 +21,24 @@ abstract class FormattedFileTest {
         fixture.format(0, PAGES, GENERATION);
     }
 
+    /** Reads the first pages often enough for them to be kept. */
+    void heat(int pages) {
+        for (int round = 0; round < 2; round++) {
+            for (int page = 0; page < pages; page++) {
+                fixture.read(page, GENERATION);
+            }
+        }
+    }
+
+    /** How many of the first pages are cached. */
+    int cachedOf(int pages) {
+        int cached = 0;
+        for (int page = 0; page < pages; page++) {
+            cached += fixture.isCached(page) ? 1 : 0;
+        }
+        return cached;
+    }
+
     @AfterEach
     void close() {
         fixture.close();
