@@ -56,6 +56,7 @@ public interface Cursor extends AutoCloseable {
      * groups of few keys, of which there may be none: it reads only where the store's filters say that the group has some.
      *
      * @param group at least one byte
+     * @throws IllegalArgumentException when {@code group} has less than one byte
      * @throws UnsupportedOperationException when the store has no groups
      */
     void enterGroup(byte[] group);

@@ -2,7 +2,10 @@ package dev.heartwood;
 
 /** What an acknowledged write survives. Levels may be mixed in one store. */
 public enum Durability {
-    /** Not logged: a crash loses what the last checkpoint does not hold. */
+    /**
+     * Not logged: a crash loses what the last checkpoint does not hold. Logged writes that came later survive without it; do not use it for
+     * what they depend on.
+     */
     NONE,
     /** Logged before the call returns: survives the death of the process, not the loss of power. */
     BUFFERED,

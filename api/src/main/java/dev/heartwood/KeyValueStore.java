@@ -13,6 +13,10 @@ import java.nio.file.Path;
  * <p>Any call may throw a {@link StoreException}; writes throw {@link PreviousFailureException} once a write or a sync has
  * failed, until the store is reopened. Reads go on. A read that meets a damaged page throws {@link CorruptionException}; reads
  * that do not need the page go on.
+ *
+ * <p>A store that has merge operands is opened with its {@link MergeOperator}. Opened with the operator's name alone, as parsed options have it
+ * ({@link StoreOptions#parse}), it takes no {@link #merge} ({@link UnsupportedOperationException}), and reads that meet an operand throw an
+ * {@link IllegalStateException}. With the name of a {@link CompactionFilter} alone nothing is filtered.
  */
 public interface KeyValueStore extends AutoCloseable {
     /** The longest key, in bytes. */
@@ -139,10 +143,23 @@ public interface KeyValueStore extends AutoCloseable {
         return cursor(KeyRange.all());
     }
 
-    /** Makes every acknowledged write of level {@link Durability#BUFFERED} survive the loss of power. */
+    /**
+     * Makes every acknowledged write of level {@link Durability#BUFFERED} survive the loss of power.
+     *
+     * @throws PreviousFailureException when the store takes no writes any more
+     * @throws NoSpaceException when the log found no space for what a recovery has to note before anything is synced; nothing has changed
+     * @throws StoreIoException when the system fails to sync; the store takes no writes any more then
+     */
     void sync();
 
-    /** Makes everything written before this call durable in the tree itself, whatever its level; then no log needs replaying. */
+    /**
+     * Makes everything written before this call durable in the tree itself, whatever its level; then no log needs replaying.
+     *
+     * @throws PreviousFailureException when the store takes no writes any more
+     * @throws NoSpaceException when the device has no space for it; the store goes on, and the log keeps what it has
+     * @throws InsufficientMemoryException when the budget has no memory to do it with now; so does the store then
+     * @throws StoreIoException when the system fails to write or to sync; the store takes no writes any more then
+     */
     void checkpoint();
 
     /**
@@ -171,7 +188,10 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws UnsuitableTargetException when the directory holds anything else
      * @throws LockedException when the backup there is open
      * @throws CorruptionException when a page that had to be copied is damaged; the earlier backup is as it was
-     * @throws NoSpaceException when the copy does not fit; the earlier backup is as it was
+     * @throws NoSpaceException when the copy does not fit, or the store's own device has no space for the checkpoint that comes first; the
+     *     earlier backup is as it was
+     * @throws PreviousFailureException when the store takes no writes any more, since a {@link #checkpoint} comes first; a backup is then made
+     *     once the store was reopened, or with {@code bin/heartwood backup} after closing it
      * @throws InsufficientMemoryException when the budget has no memory to do it with now; the directory opens as after any call that
      *     does not return
      */
@@ -193,6 +213,10 @@ public interface KeyValueStore extends AutoCloseable {
      * and space that is not needed is free. May read and write all of the store. For the end of a bulk load, benchmarks and tests.
      *
      * @throws ClosedException when the store is closed meanwhile, which waits for what is under way only
+     * @throws PreviousFailureException when the store takes no writes any more
+     * @throws NoSpaceException when the device has no space for a checkpoint, or for what is to be packed; the store goes on
+     * @throws InsufficientMemoryException when the budget has no memory for that now; so does the store then
+     * @throws StoreIoException when the system fails to write or to sync; the store takes no writes any more then
      */
     void settle();
 

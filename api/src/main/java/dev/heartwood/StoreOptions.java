@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * Immutable options of a store. Thread-safe. All may differ from one open of a store to the next, except the order and the
  * groups of keys, and the merge operator's name once there is one. {@link #toString} prints them and {@link #parse} reads them back, except the merge operator and the compaction
- * filter, which are code: of them the text holds the name.
+ * filter, which are code: of them the text holds the name; see {@link #parse}.
  */
 public final class StoreOptions {
     /** What to do about a store that is missing or present. */
@@ -67,7 +67,7 @@ public final class StoreOptions {
         return values.memory;
     }
 
-    /** Background threads of that private environment. Default: the number of processors. */
+    /** Background threads of that private environment. Default: the number of processors, 1 to 64. */
     public int workers() {
         return values.workers;
     }
@@ -107,8 +107,8 @@ public final class StoreOptions {
     }
 
     /**
-     * How wide the tree is: a trunk node has up to four times as many children, and lets up to twice as many runs gather. Default
-     * 8, 4 to 15.
+     * How wide the tree is: a trunk node has up to four times as many children, 32 times where keys are hashed, and gathers up to twice as many
+     * runs for a child. Default 8, 4 to 15.
      */
     public int fanout() {
         return values.fanout;
@@ -206,6 +206,9 @@ public final class StoreOptions {
     /**
      * Reads what {@link #toString} prints: lines of {@code name = value}. Options not named keep their default.
      *
+     * <p>Of a merge operator or compaction filter it reads the name alone; give both again with {@link #toBuilder}, else see {@link
+     * KeyValueStore}.
+     *
      * @throws IllegalArgumentException when a line is not an option or its value is out of range
      */
     public static StoreOptions parse(String text) {
@@ -263,6 +266,7 @@ public final class StoreOptions {
         return text.toString();
     }
 
+    /** Compares what {@link #toString} prints: operator and filter by name, no listener. */
     @Override
     public boolean equals(Object other) {
         return other instanceof StoreOptions o && toMap().equals(o.toMap());
