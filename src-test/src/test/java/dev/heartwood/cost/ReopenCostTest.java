@@ -52,6 +52,12 @@ class ReopenCostTest {
     /** Each writes one entry. */
     private static final int SHORT_LIVES = 100;
 
+    /** Far more than a node keeps. */
+    private static final int SMALL_MEMTABLES = 100;
+
+    /** Runs of one leaf, or of a root above some. */
+    private static final int PACKED_MAX = 2 * 16 + 2;
+
     /** A life's own beside those that a checkpoint waits for, and of each as many ready to follow or kept to be used again. */
     private static final int FILES_MAX = 2 * (CHECKPOINT_DISTANCE + 1);
 
@@ -151,6 +157,33 @@ class ReopenCostTest {
             for (int life = 0; life < SHORT_LIVES; life++) {
                 byte[] key = ByteBuffer.allocate(8).putLong(life).array();
                 assertNotNull(callers.call(0, () -> store.get(key)), "the write of life " + life);
+            }
+        }
+    }
+
+    /** Nothing is merged meanwhile: each memtable that a replay packs is a run of every leaf, and all of them are in the next checkpoint. */
+    @Test
+    void aLogOfManySmallMemtablesIsPackedAsAFewLargeOnes() {
+        StoreOptions far = options.toBuilder().checkpointDistance(1024).build();
+        SimulatedMachine machine = new SimulatedMachine(4);
+        SplittableRandom random = new SplittableRandom(4);
+        try (SteppedCallers callers = new SteppedCallers(1)) {
+            SimulatedMachine killed;
+            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(far), machine)) {
+                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, far));
+                while (store.stats().memtablesSealed() < SMALL_MEMTABLES) {
+                    byte[] key = ByteBuffer.allocate(8).putLong(random.nextLong()).array();
+                    callers.call(0, () -> {
+                        store.put(key, new byte[VALUE_BYTES]);
+                        environment.step();
+                        return null;
+                    });
+                }
+                killed = machine.crash(CrashKind.KILL, random);
+            }
+            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(far), killed)) {
+                int runs = callers.call(0, () -> environment.open(DIRECTORY, far)).stats().runs();
+                assertTrue(runs > 1 && runs <= PACKED_MAX, runs + " runs");
             }
         }
     }

@@ -14,6 +14,7 @@ import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.testkit.CrashKind;
@@ -42,11 +43,17 @@ public final class PlantedError {
     /** How many calls from now it strikes; 0 when it does not. */
     private static int armed;
 
+    /** What it throws. */
+    private static RuntimeException failure;
+
     private PlantedError() {}
 
     /** Throws, if it is armed and it is time, and is armed no more. */
     public static synchronized void strike() {
         if (armed > 0 && --armed == 0) {
+            if (failure != null) {
+                throw failure;
+            }
             throw new InternalError("for a test");
         }
     }
@@ -57,6 +64,16 @@ public final class PlantedError {
 
     private static synchronized void arm(int calls) {
         armed = calls;
+        failure = null;
+    }
+
+    private static synchronized void arm(RuntimeException thrown) {
+        armed = 1;
+        failure = thrown;
+    }
+
+    private static synchronized boolean isArmed() {
+        return armed > 0;
     }
 
     /** Arms it no more; returns whether it was armed still. */
@@ -212,6 +229,30 @@ public final class PlantedError {
                 store.discard(KeyRange.all());
                 store.settle();
                 return store.stats().liveBytes();
+            }
+        }
+    }
+
+    /** A node is too large to be written, in a checkpoint that was asked for and in one of the background: the store goes on, and makes it later. */
+    public static final class WhileWritingNodes implements Runnable {
+        @Override
+        public void run() {
+            SimulatedMachine machine = new SimulatedMachine(1);
+            try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine)) {
+                try (KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                    store.put(KEY, VALUE);
+                    arm(new TooLargeException("trunk node", 2, 1));
+                    assertThrows(TooLargeException.class, store::checkpoint);
+                    arm(new TooLargeException("trunk node", 2, 1));
+                    while (isArmed()) {
+                        store.put(KEY, VALUE);
+                    }
+                    store.put(KEY, KEY);
+                    store.checkpoint();
+                }
+                try (KeyValueStore store = environment.open(DIRECTORY, OPTIONS)) {
+                    assertArrayEquals(KEY, store.get(KEY));
+                }
             }
         }
     }

@@ -92,6 +92,12 @@ class PlantedErrorTest {
         strike("base.Epochs", "defer", PlantedError.WhilePacking.class);
     }
 
+    /** It is no reason to take no more: merges go on, by which nodes have fewer runs. */
+    @Test
+    void whileACheckpointWritesANodeThatIsTooLarge() throws ReflectiveOperationException {
+        strike("trunk.NodePages", "write", PlantedError.WhileWritingNodes.class);
+    }
+
     private static void strike(String className, String method, Class<? extends Runnable> scenario)
             throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(

@@ -329,12 +329,13 @@ final class KeyedPage {
         if (child == count) {
             return false;
         }
-        int bounds = bounds(page, count, child);
-        if ((meta(page, bounds) & KIND_MASK) != SEPARATOR_CONTINUED) {
+        int prefixLength = prefixLength(page, count);
+        if (!hasPrefixAndHead(page, count, child, prefixLength, key, keyLength)) {
+            // Nearly always, as the search has read that head and nothing else of the entry.
             return false;
         }
-        int prefixLength = prefixLength(page, count);
-        return hasPrefixAndHead(page, count, child, prefixLength, key, keyLength)
+        int bounds = bounds(page, count, child);
+        return (meta(page, bounds) & KIND_MASK) == SEPARATOR_CONTINUED
                 && compareTies(page, branch, bounds, keyField(page, bounds), prefixLength, key, keyLength) == 0;
     }
 

@@ -301,16 +301,7 @@ public final class MergeCursor implements LargeValueCursor {
         if (prefixLength <= 8 && length >= 8) {
             return Long.compareUnsigned(Memory.getLongBigEndian(key) & prefixMask, prefixWord);
         }
-        for (int i = 0; i < prefixLength; i++) {
-            if (i == length) {
-                return -1;
-            }
-            int difference = Memory.getUnsignedByte(key + i) - (prefix[i] & 0xff);
-            if (difference != 0) {
-                return difference;
-            }
-        }
-        return 0;
+        return Memory.compare(key, Math.min(length, prefixLength), prefix, prefixLength);
     }
 
     private static long headOf(long address, int length) {

@@ -121,6 +121,11 @@ public final class WriteAheadLog implements AutoCloseable {
         }
     }
 
+    /** How many generations there are to be replayed, some of which may be of few entries. */
+    public int generationsFound() {
+        return scan.generations().size();
+    }
+
     /**
      * Delivers what was appended after the checkpoint's generation. To be called once; changes nothing on the device, so it may be
      * interrupted and repeated by later openings.

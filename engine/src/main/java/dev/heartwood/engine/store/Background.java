@@ -5,6 +5,7 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
+import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.task.Priority;
@@ -132,9 +133,10 @@ final class Background {
         return steps.memtableShare(packing.memtablesPacked() == 0);
     }
 
-    /** What is owed to the tree, as a share of what may be. */
+    /** What is owed to the tree, as a share of what may be; no more than that while merges wait for space, which nobody makes by writing less. */
     double debtShare() {
-        return (double) compactions.overdueBytes() / debtBytesMax;
+        double share = (double) compactions.overdueBytes() / debtBytesMax;
+        return isSpaceShort ? Math.min(share, 1) : share;
     }
 
     /** What packs the sealed memtables. */
@@ -319,7 +321,8 @@ final class Background {
         try {
             checkpoint();
             done = true;
-        } catch (NoSpaceException | InsufficientMemoryException e) {
+        } catch (NoSpaceException | InsufficientMemoryException | TooLargeException e) {
+            // The log keeps what there is, and merges go on, by which nodes that are too large for an image have fewer runs.
             compactions.failed(e, true);
         } catch (Throwable e) {
             failStop.fail(e);

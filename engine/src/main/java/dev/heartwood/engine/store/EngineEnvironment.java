@@ -59,6 +59,9 @@ public final class EngineEnvironment implements Environment {
     /** The largest checkpoint distance there is, in memtables. */
     private static final int DISTANCE_MAX = 1024;
 
+    /** Memtables that a replay makes of many, as far as there is memory for them. */
+    private static final int PACKED_OF_REPLAY = 16;
+
     /** Memtables of at least so many parts of a file that may not grow beyond a limit: those that wait to be packed take some of it. */
     private static final int MEMTABLES_OF_FULL_FILE = 32;
 
@@ -475,7 +478,19 @@ public final class EngineEnvironment implements Environment {
     /** The size of a full memtable of a store. */
     long memtableBytes(StoreOptions storeOptions) {
         long asked = storeOptions.memtable().bytes();
-        long bytes = asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2);
+        return withinDisk(storeOptions, asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2));
+    }
+
+    /**
+     * The size from which on what a log of so many generations has is packed. A replay merges nothing, so that many memtables would be as
+     * many runs in each leaf: they are larger than others then, if those are small.
+     */
+    long replayedMemtableBytes(StoreOptions storeOptions, long memtableBytes, int generations) {
+        long most = Math.max(memtableBytes, withinDisk(storeOptions, plan.memtableBytes()));
+        return Math.clamp(memtableBytes * ((long) generations / PACKED_OF_REPLAY), memtableBytes, most);
+    }
+
+    private static long withinDisk(StoreOptions storeOptions, long bytes) {
         long diskBytesMax = storeOptions.diskMax().bytes();
         return diskBytesMax == 0 ? bytes : Math.min(bytes, diskBytesMax / MEMTABLES_OF_FULL_FILE);
     }

@@ -20,16 +20,22 @@ final class Recovery implements ReplaySink, AutoCloseable {
     private final Trunk trunk;
     private final int lanes;
     private final long memtableBytes;
+    private final long packedBytes;
     private Memtable memtable;
     private int packed;
 
-    Recovery(EngineEnvironment environment, MemtablePacker packer, Trunk trunk, int lanes, long memtableBytes) {
+    /**
+     * @param memtableBytes the size of a full memtable of the store
+     * @param packedBytes from which size on what is replayed is packed; not less
+     */
+    Recovery(EngineEnvironment environment, MemtablePacker packer, Trunk trunk, int lanes, long memtableBytes, long packedBytes) {
         this.environment = environment;
         this.packer = packer;
         this.trunk = trunk;
         this.lanes = lanes;
         this.memtableBytes = memtableBytes;
-        this.memtable = environment.newMemtable(0, lanes, memtableBytes);
+        this.packedBytes = packedBytes;
+        this.memtable = environment.newMemtable(0, lanes, packedBytes);
     }
 
     @Override
@@ -53,7 +59,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     /** Packs what there is, and waits for memory that other stores hold. */
     private void makeRoom(int keyLength, int valueLength) {
         if (memtable.entries() > 0) {
-            pack(trunk.version().generation());
+            pack(trunk.version().generation(), packedBytes);
         }
         boolean hasAskedAll = false;
         while (!memtable.reserve(0, keyLength, valueLength)) {
@@ -70,19 +76,20 @@ final class Recovery implements ReplaySink, AutoCloseable {
         }
     }
 
-    private void pack(long generation) {
+    /** Packs what there is, and goes on with a memtable of {@code nextBytes}. */
+    private void pack(long generation, long nextBytes) {
         try {
-            pack(generation, false);
+            packAdmitted(generation, false);
         } catch (InsufficientMemoryException e) {
-            pack(generation, true);
+            packAdmitted(generation, true);
         }
         packed++;
         memtable.release();
-        memtable = environment.newMemtable(0, lanes, memtableBytes);
+        memtable = environment.newMemtable(0, lanes, nextBytes);
     }
 
-    /** Packs as soon as it is admitted to the memory for merges, beside others or {@code alone}. */
-    private void pack(long generation, boolean alone) {
+    /** As soon as it is admitted to the memory for merges, beside others or {@code alone}. */
+    private void packAdmitted(long generation, boolean alone) {
         MergeAdmission admission = environment.mergeAdmission();
         CountDownLatch admitted = new CountDownLatch(1);
         if (!admission.admitPacking(alone, admitted::countDown)) {
@@ -115,12 +122,13 @@ final class Recovery implements ReplaySink, AutoCloseable {
      * Ends a replay that came up to a generation. When the tree has some of what was replayed, it gets all of it and says so: a checkpoint
      * of a part would make newer entries durable than those that the log, after a loss of power, replays on top of them.
      *
-     * @param isCheckpointDue whether the tree gets all of it also when it has none yet, so that a checkpoint lets the log go
+     * @param isCheckpointDue whether the tree gets all of it also when it has none yet, so that a checkpoint lets the log go; so it does where
+     *     the memtable may be larger than others of the store
      */
     void complete(long lastGeneration, boolean isCheckpointDue) {
         if (packed > 0) {
-            pack(lastGeneration);
-        } else if (isCheckpointDue) {
+            pack(lastGeneration, memtableBytes);
+        } else if (isCheckpointDue || packedBytes > memtableBytes) {
             packIfThereIsRoom(lastGeneration);
         }
     }
@@ -128,7 +136,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     /** What finds no room stays in the memtable, as where no checkpoint is due. */
     private void packIfThereIsRoom(long lastGeneration) {
         try {
-            pack(lastGeneration);
+            pack(lastGeneration, memtableBytes);
         } catch (NoSpaceException | InsufficientMemoryException e) {
             // The log keeps it, and the next opening tries again.
         }

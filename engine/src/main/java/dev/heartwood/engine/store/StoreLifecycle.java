@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import dev.heartwood.ClosedException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.verify.Progress;
 import java.util.concurrent.atomic.AtomicReference;
@@ -112,7 +113,7 @@ final class StoreLifecycle {
     private void runCheckpoint() {
         try {
             parts.background().checkpoint();
-        } catch (NoSpaceException | InsufficientMemoryException e) {
+        } catch (NoSpaceException | InsufficientMemoryException | TooLargeException e) {
             throw e;
         } catch (RuntimeException | Error e) {
             parts.failStop().fail(e);

@@ -260,7 +260,8 @@ final class StoreOpener {
                 options.compactionFilter().map(CompactionFilter::allowsStaleReads).orElse(true));
         MemtablePacker packer = new MemtablePacker(
                 storage, trunk, live::sequences, operator, keys -> forget(records, keys));
-        Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes);
+        long replayedBytes = environment.replayedMemtableBytes(options, memtableBytes, log.generationsFound());
+        Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes, replayedBytes);
         opened.push(recovery);
         ReplaySummary replayed = log.replay(recovery);
         long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;

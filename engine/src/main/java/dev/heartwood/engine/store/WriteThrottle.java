@@ -25,8 +25,11 @@ final class WriteThrottle {
     /** What a payment takes where bytes are dear or many writers pay, unless a single write is larger than what it is for. */
     private static final long PAYMENT_NANOS = 2_100_000;
 
-    /** What a byte costs, whoever writes it, when merges owe all that they may. */
+    /** What a byte costs, whoever writes it, when merges owe all that they may; beyond that as many times as much as they owe more. */
     private static final double DEBT_NANOS_PER_BYTE = 125;
+
+    /** So many times what they may owe counts: a megabyte a second is written then, which merges of the smallest memtables keep up with. */
+    private static final double DEBT_SHARE_MAX = 8;
 
     /**
      * A byte costs this times p²/(1 - p), where p is what is used of the memory that memtables have beyond what is free of charge: 25 ns when half
@@ -92,11 +95,11 @@ final class WriteThrottle {
      * @param memoryShare memory of memtables beyond what they have while packing is on time, of what there may be
      */
     void pay(double debtShare, double memoryShare) {
-        double debt = pressure(debtShare);
+        double debt = debtShare <= 1 ? pressure(debtShare) * pressure(debtShare) : Math.min(debtShare, DEBT_SHARE_MAX);
         double memory = pressure(memoryShare);
         long beyond = beyondBytes.get() == 0 ? 0 : beyondBytes.getAndSet(0);
         double cost = Math.max(
-                DEBT_NANOS_PER_BYTE * debt * debt,
+                DEBT_NANOS_PER_BYTE * debt,
                 MEMORY_NANOS_PER_BYTE * memory * memory / (1 - memory + MEMORY_LEFT_MIN));
         if (cost == 0) {
             payNextAfter(paymentBytesMax);

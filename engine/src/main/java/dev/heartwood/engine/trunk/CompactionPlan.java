@@ -39,7 +39,7 @@ record CompactionPlan(
         int end = node.runStart(to);
         int first = Math.max(runFrom, node.runStart(from));
         int last = Math.min(runTo, end);
-        boolean merges = first < last && MergingPolicy.liveRuns(node, first, last) > 1;
+        boolean merges = first < last && node.liveRuns(first, last) > 1;
         return merges ? of(from, to, first, last) : of(from, to, end, end);
     }
 
@@ -48,7 +48,7 @@ record CompactionPlan(
         int to = from;
         int live = 0;
         while (live < runs) {
-            live += MergingPolicy.runAt(node, to) == null ? 0 : 1;
+            live += node.run(to) == null ? 0 : 1;
             to++;
         }
         return of(bundle, bundle + 1, from, to);
@@ -113,7 +113,7 @@ record CompactionPlan(
 
     /** Whether there is no run before a position among all runs of a node. */
     static boolean isOldest(TrunkNode node, int position) {
-        return MergingPolicy.liveRuns(node, 0, position) == 0;
+        return node.liveRuns(0, position) == 0;
     }
 
     /** Bytes that the merge will read. */

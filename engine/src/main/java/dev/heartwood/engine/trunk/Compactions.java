@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BinaryOperator;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
@@ -19,6 +20,9 @@ import java.util.function.Supplier;
 public final class Compactions {
     /** Looks for what scans have paid for, in all of which nothing was added to the tree, before it is taken to be at rest. */
     private static final int LOOKS_AT_REST = 16;
+
+    /** Of two things that there is time for, the one that includes the other. */
+    private static final BinaryOperator<Urge> GREATER = (x, y) -> x == null || y != null && y.compareTo(x) > 0 ? y : x;
 
     private final TreeStorage storage;
     private final Trunk trunk;
@@ -149,7 +153,7 @@ public final class Compactions {
     /** Says that there is time for what only pays in quiet moments. */
     public void wantIdle() {
         want();
-        quiet.compareAndSet(null, Urge.IDLE);
+        quiet.accumulateAndGet(Urge.IDLE, GREATER);
     }
 
     /** Says whether space is short, so that what frees most has to come first. */
@@ -253,7 +257,7 @@ public final class Compactions {
             try {
                 CompactionPlan plan = space.plan(oldestView.sequence());
                 if (plan != null) {
-                    return run(plan, seen);
+                    return runUnasked(plan, seen);
                 }
                 // The next change of the tree asks again, or who closes the view that holds it back.
                 held = space.isHeldBack();
@@ -277,13 +281,19 @@ public final class Compactions {
         }
         try {
             CompactionPlan plan = trunk.planResting(keys);
-            return plan != null && runQuiet(plan, seen);
-        } catch (CorruptionException | ReadFailedException e) {
-            // Others can be read.
-            want();
-            throw e;
+            return plan != null && runUnasked(plan, seen);
         } finally {
             reclaiming.set(false);
+        }
+    }
+
+    /** A merge that nobody waits for. Where it cannot be read, others are that can. */
+    private boolean runUnasked(CompactionPlan plan, long seen) {
+        try {
+            return runQuiet(plan, seen);
+        } catch (CorruptionException | ReadFailedException e) {
+            want();
+            throw e;
         }
     }
 
@@ -400,7 +410,7 @@ public final class Compactions {
             if (!oldestView.isStillWaitedFor()) {
                 // Who closed it meanwhile may not have seen that there was time.
                 want();
-                quiet.compareAndSet(null, urge);
+                quiet.accumulateAndGet(urge, GREATER);
             }
         }
         boolean moved = !heldBack && trunk.balanceQuiet(urge);
@@ -413,7 +423,7 @@ public final class Compactions {
             retryIfThereIsSpace();
         }
         if (plan != null || moved) {
-            quiet.compareAndSet(null, urge);
+            quiet.accumulateAndGet(urge, GREATER);
             if (moved) {
                 want();
             }

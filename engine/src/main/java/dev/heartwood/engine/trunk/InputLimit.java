@@ -25,7 +25,7 @@ final class InputLimit {
     static CompactionPlan within(CompactionPlan plan, TreeShape shape) {
         TrunkNode node = plan.node();
         int runsMax = shape.mergedRunsMax();
-        if (plan.runTo() - plan.runFrom() <= runsMax || MergingPolicy.liveRuns(node, plan.runFrom(), plan.runTo()) <= runsMax) {
+        if (plan.runTo() - plan.runFrom() <= runsMax || node.liveRuns(plan.runFrom(), plan.runTo()) <= runsMax) {
             return plan;
         }
         CompactionPlan best = null;
@@ -33,7 +33,7 @@ final class InputLimit {
         long bestBytes = 0;
         for (int bundle = plan.bundleFrom(); bundle < plan.bundleTo(); bundle++) {
             CompactionPlan part = from(plan, bundle, runsMax);
-            int runs = MergingPolicy.liveRuns(node, part.runFrom(), part.runTo());
+            int runs = node.liveRuns(part.runFrom(), part.runTo());
             long bytes = part.inputBytes();
             if (best == null || runs > bestRuns || runs == bestRuns && bytes < bestBytes) {
                 best = part;
@@ -52,8 +52,8 @@ final class InputLimit {
         int runTo = runFrom;
         int bundleTo = bundleFrom;
         while (bundleTo < plan.bundleTo()) {
-            int end = Math.min(plan.runTo(), node.runStart(bundleTo + 1));
-            runs += MergingPolicy.liveRuns(node, runTo, end);
+            int end = Math.max(runTo, Math.min(plan.runTo(), node.runStart(bundleTo + 1)));
+            runs += node.liveRuns(runTo, end);
             if (runs > runsMax) {
                 break;
             }

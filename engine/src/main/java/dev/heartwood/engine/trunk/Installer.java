@@ -52,12 +52,16 @@ final class Installer {
 
     /** Index of the plan's bundles, in order and next to each other, at or after {@code from}; -1 when they are not. */
     private static int find(TrunkNode node, Span span, CompactionPlan plan, int from) {
-        int count = plan.bundles().size();
+        List<Bundle> wanted = plan.bundles();
+        int count = wanted.size();
         boolean oneSpan = plan.hasOneSpan();
         for (int i = from; i + count <= node.bundleCount(); i++) {
+            if (node.bundle(i).id() != wanted.getFirst().id()) {
+                continue;
+            }
             boolean same = !oneSpan || CompactionPlan.hasOneSpan(node, i, i + count, span);
             for (int j = 0; j < count && same; j++) {
-                Bundle planned = plan.bundles().get(j);
+                Bundle planned = wanted.get(j);
                 Span here = node.bundle(i + j).span().intersect(span);
                 Span read = plan.spanOf(planned);
                 same = node.bundle(i + j).id() == planned.id()

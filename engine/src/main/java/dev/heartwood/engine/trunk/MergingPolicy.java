@@ -74,7 +74,7 @@ abstract class MergingPolicy implements CompactionPolicy {
             unsettledFrom++;
         }
         int runTo = node.runCount();
-        int live = liveRuns(node, runsFrom, runTo);
+        int live = node.liveRuns(runsFrom, runTo);
         int runFrom = mergeFrom(node, runsFrom, node.runStart(unsettledFrom), span, urge);
         boolean scattered = urge.isQuiet() && bundlesFrom == 0 && ScatteredValues.in(node);
         boolean rewrite = bundlesFrom == 0
@@ -85,12 +85,12 @@ abstract class MergingPolicy implements CompactionPolicy {
         if (rewrite) {
             runFrom = 0;
         }
-        boolean merge = rewrite || runFrom < runTo && liveRuns(node, runFrom, runTo) > 1;
+        boolean merge = rewrite || runFrom < runTo && node.liveRuns(runFrom, runTo) > 1;
         int bundlesMax = urge.reclaims() ? 1 : shape.bundlesMax(node.isLeaf());
         if (!merge && bundles - bundlesFrom <= bundlesMax && unsettledFrom == bundles) {
             return null;
         }
-        int bundleFrom = merge ? bundleOf(node, runFrom) : Math.min(unsettledFrom, bundles - 1);
+        int bundleFrom = merge ? node.bundleOf(runFrom) : Math.min(unsettledFrom, bundles - 1);
         bundleFrom = urge.reclaims() ? bundlesFrom : joinedFrom(node, bundlesFrom, span, bundleFrom, bundlesMax);
         if (!CompactionPlan.hasOneSpan(node, bundleFrom, bundles, span)) {
             // Nodes were joined; only a merge of all runs makes bundles of different spans one.
@@ -107,16 +107,6 @@ abstract class MergingPolicy implements CompactionPolicy {
     static boolean isWorthSettling(TrunkNode node, int pivot, Span pivotSpan, long held) {
         TrunkNode child = node.pivot(pivot).child();
         return child != null && held > HELD_SHARE_SETTLED * NodeMeasure.bytes(child, pivotSpan);
-    }
-
-    /** The bundle that holds a position among all runs. */
-    private static int bundleOf(TrunkNode node, int position) {
-        int bundle = 0;
-        int end = node.bundle(0).runs().length;
-        while (position >= end) {
-            end += node.bundle(++bundle).runs().length;
-        }
-        return bundle;
     }
 
     /**
@@ -205,27 +195,5 @@ abstract class MergingPolicy implements CompactionPolicy {
         double tombstonesMax = urge == Urge.SETTLING ? 0 : TOMBSTONE_SHARE_MAX;
         return live > 0 && NodeMeasure.tombstoneShare(leaf, span) > tombstonesMax
                 || usage.deadBytes(leaf, span) > DEAD_SHARE_MAX * NodeMeasure.bytes(leaf, span);
-    }
-
-    static int liveRuns(TrunkNode node, int from, int to) {
-        int live = 0;
-        for (int position = from; position < to; position++) {
-            if (runAt(node, position) != null) {
-                live++;
-            }
-        }
-        return live;
-    }
-
-    static Run runAt(TrunkNode node, int position) {
-        int start = 0;
-        for (int b = 0; b < node.bundleCount(); b++) {
-            Run[] runs = node.bundle(b).runs();
-            if (position < start + runs.length) {
-                return runs[position - start];
-            }
-            start += runs.length;
-        }
-        throw new IndexOutOfBoundsException(position);
     }
 }

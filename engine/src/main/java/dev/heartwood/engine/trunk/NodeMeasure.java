@@ -132,9 +132,14 @@ final class NodeMeasure {
     /** The same of those in a range of positions alone. */
     static long bytes(TrunkNode node, int runFrom, int runTo, Span span) {
         long bytes = 0;
-        int position = 0;
-        for (Bundle bundle : node.bundles()) {
+        if (runFrom >= runTo) {
+            return 0;
+        }
+        int last = node.bundleOf(runTo - 1);
+        for (int b = node.bundleOf(runFrom); b <= last; b++) {
+            Bundle bundle = node.bundle(b);
             Span both = span.intersect(bundle.span());
+            int position = node.runStart(b);
             for (Run run : bundle.runs()) {
                 if (run != null && position >= runFrom && position < runTo) {
                     bytes += run.sample().bytesWithin(both);

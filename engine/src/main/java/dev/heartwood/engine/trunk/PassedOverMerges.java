@@ -21,7 +21,11 @@ final class PassedOverMerges {
         }
     }
 
+    /** So many merges are done before those that are needed and were passed over are tried again, though others are needed, too. */
+    private static final int DONE_BEFORE_RETRY = 16;
+
     private final Set<Place> needed = new HashSet<>();
+    private int doneSince;
     private final Set<Place> quiet = new HashSet<>();
     private final Set<Place> withoutSpace = new HashSet<>();
 
@@ -35,13 +39,21 @@ final class PassedOverMerges {
         return needed.contains(place) || !isNeeded && (quiet.contains(place) || withoutSpace.contains(place));
     }
 
-    /** Until no other merge is needed. */
+    /** Until no other merge is needed, or some of those were done: there may be others for as long as somebody writes. */
     void addNeeded(CompactionPlan plan) {
         needed.add(Place.of(plan));
     }
 
     void retryNeeded() {
         needed.clear();
+        doneSince = 0;
+    }
+
+    /** A merge was done. */
+    void done() {
+        if (!needed.isEmpty() && ++doneSince >= DONE_BEFORE_RETRY) {
+            retryNeeded();
+        }
     }
 
     /** In quiet moments, until those have nothing else to do. */

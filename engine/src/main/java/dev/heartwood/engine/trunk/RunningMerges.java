@@ -38,7 +38,8 @@ final class RunningMerges {
     private static boolean isInput(CompactionPlan plan, TrunkNode node, Span span) {
         for (Bundle planned : plan.bundles()) {
             Span read = plan.spanOf(planned).intersect(span);
-            for (Bundle bundle : node.bundles()) {
+            for (int b = 0; b < node.bundleCount(); b++) {
+                Bundle bundle = node.bundle(b);
                 if (bundle.id() == planned.id() && !bundle.span().intersect(read).isEmpty()) {
                     return true;
                 }

@@ -95,7 +95,7 @@ final class ScannedPaths {
             held += NodeMeasure.activeRuns(step.node, step.pivot, span);
             bytes += NodeMeasure.activeBytes(step.node, step.pivot, span);
         }
-        double gain = worth.of(leaf, held, MergingPolicy.liveRuns(leaf, 0, leaf.runCount()));
+        double gain = worth.of(leaf, held, leaf.liveRuns(0, leaf.runCount()));
         if (gain > bestShare * bytes && fitsOneFilter(leaf, span)) {
             bestShare = gain / bytes;
             best = new Leaf(span, leaf.bundle(0).id());

@@ -48,8 +48,8 @@ final class TieredPolicy extends MergingPolicy {
     int mergeFrom(TrunkNode node, int runsFrom, int unsettledFrom, Span span, Urge urge) {
         int runTo = node.runCount();
         int runFrom = unsettledFrom;
-        int live = liveRuns(node, runsFrom, runTo);
-        int merging = liveRuns(node, runFrom, runTo);
+        int live = node.liveRuns(runsFrom, runTo);
+        int merging = node.liveRuns(runFrom, runTo);
         if (merging < 2 || !NodeMeasure.overlap(node, runFrom, runTo, span, true)) {
             runFrom = runTo;
             merging = 0;
@@ -84,7 +84,7 @@ final class TieredPolicy extends MergingPolicy {
     @Override
     public int tiers(TrunkNode node, Span span) {
         int tiers = super.tiers(node, span);
-        return mayStayApart(node, 0, span, liveRuns(node, 0, node.runCount()), true) ? Math.min(2, tiers) : tiers;
+        return mayStayApart(node, 0, span, node.liveRuns(0, node.runCount()), true) ? Math.min(2, tiers) : tiers;
     }
 
     /**
@@ -93,7 +93,7 @@ final class TieredPolicy extends MergingPolicy {
      * overwritten they are left until then: what is superseded goes only with all of them.
      */
     private boolean takesAllAlong(TrunkNode leaf, int runsFrom, int unsettledFrom, Span span) {
-        return liveRuns(leaf, runsFrom, unsettledFrom) > tiersMax(leaf) / 2
+        return leaf.liveRuns(runsFrom, unsettledFrom) > tiersMax(leaf) / 2
                 && NodeMeasure.supersededShare(leaf) < SUPERSEDED_SHARE_LOADED
                 && NodeMeasure.bytes(leaf, runsFrom, unsettledFrom, span)
                         <= NodeMeasure.bytes(leaf, unsettledFrom, leaf.runCount(), span);
@@ -104,12 +104,12 @@ final class TieredPolicy extends MergingPolicy {
         long merged = 0;
         int start = node.runCount();
         for (int position = node.runCount() - 1; position >= runsFrom; position--) {
-            Run run = runAt(node, position);
+            Run run = node.run(position);
             if (run == null) {
                 continue;
             }
             long bytes = run.sample().bytesWithin(span);
-            boolean must = position >= from || liveRuns(node, runsFrom, start) + 1 > runsMax / 2 + 1;
+            boolean must = position >= from || node.liveRuns(runsFrom, start) + 1 > runsMax / 2 + 1;
             if (!must && bytes > merged) {
                 break;
             }

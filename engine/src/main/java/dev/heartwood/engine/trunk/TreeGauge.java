@@ -40,7 +40,7 @@ public record TreeGauge(List<Leaf> leaves, long innerBytes, int height, int ownP
     /** Adds the leaves below a node; returns what the nodes above them hold. */
     private static long add(TrunkNode node, Span span, List<Leaf> leaves) {
         if (node.isLeaf()) {
-            int runs = MergingPolicy.liveRuns(node, 0, node.runCount());
+            int runs = node.liveRuns(0, node.runCount());
             leaves.add(new Leaf(span, node.scans(), NodeMeasure.bytes(node, span), runs));
             return 0;
         }

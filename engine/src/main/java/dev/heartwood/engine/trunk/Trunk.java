@@ -333,7 +333,7 @@ public final class Trunk {
 
     /**
      * A merge of everything that a node holds, or of the part that there is memory for ({@link InputLimit}), with references to its input
-     * held; null when the node is no more as it was estimated, is being merged, or has something that was set aside.
+     * held; null when the node is no more as it was estimated, is being merged, was passed over, or has something that was set aside.
      *
      * @param withAbove whether what the nodes above hold for it is moved to it first
      */
@@ -374,7 +374,7 @@ public final class Trunk {
             }
             TrunkNode root = withAbove ? PathFlush.flush(version.root(), Span.ALL, height, span) : version.root();
             TrunkNode node = PathFlush.find(root, height, span);
-            if (!planner.mayMergeWhole(node, span)) {
+            if (!planner.mayMergeQuietly(node, span)) {
                 return null;
             }
             CompactionPlan plan =
@@ -491,6 +491,7 @@ public final class Trunk {
         structure.lock();
         try {
             planner.end(plan);
+            planner.passedOver().done();
             TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
             if (root != version.root()) {
                 publishBalanced(root, version.generation());

@@ -26,7 +26,13 @@ final class TrunkNode {
     private final TrunkPolicies ownPolicy;
     private final Pivot[] pivots;
     private final Bundle[] bundles;
-    private final int runCount;
+
+    /** Where the runs of each bundle begin among all runs of the node, and where the last one's end. */
+    private final int[] runStarts;
+
+    /** How many positions of runs before each one, and before the end, are not empty. */
+    private final int[] liveBefore;
+
     private final AtomicInteger references = new AtomicInteger();
     private volatile NodePlace place;
     private long scans;
@@ -46,11 +52,18 @@ final class TrunkNode {
         this.ownPolicy = ownPolicy;
         this.pivots = pivots.toArray(Pivot[]::new);
         this.bundles = bundles.toArray(Bundle[]::new);
-        int runs = 0;
-        for (Bundle bundle : bundles) {
-            runs += bundle.runs().length;
+        this.runStarts = new int[bundles.size() + 1];
+        for (int b = 0; b < this.bundles.length; b++) {
+            runStarts[b + 1] = runStarts[b] + this.bundles[b].runs().length;
         }
-        this.runCount = runs;
+        this.liveBefore = new int[runCount() + 1];
+        int position = 0;
+        for (Bundle bundle : this.bundles) {
+            for (Run run : bundle.runs()) {
+                liveBefore[position + 1] = liveBefore[position] + (run == null ? 0 : 1);
+                position++;
+            }
+        }
         assert !pivots.isEmpty() && (height > 0 || pivots.size() == 1);
     }
 
@@ -115,16 +128,39 @@ final class TrunkNode {
 
     /** Positions of runs, empty ones included: the bound of {@link Pivot#firstActive}. */
     int runCount() {
-        return runCount;
+        return runStarts[bundles.length];
     }
 
     /** The position of the first run of a bundle among all runs of the node. */
     int runStart(int bundle) {
-        int start = 0;
-        for (int i = 0; i < bundle; i++) {
-            start += bundles[i].runs().length;
+        return runStarts[bundle];
+    }
+
+    /** The bundle that holds a position among all runs. */
+    int bundleOf(int position) {
+        int low = 0;
+        int high = bundles.length - 1;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            if (position >= runStarts[middle + 1]) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
         }
-        return start;
+        return low;
+    }
+
+    /** The run at a position among all runs; null where that is empty. */
+    Run run(int position) {
+        int bundle = bundleOf(position);
+        return bundles[bundle].runs()[position - runStarts[bundle]];
+    }
+
+    /** Runs at the positions from one to before another. */
+    int liveRuns(int from, int to) {
+        assert from <= to;
+        return liveBefore[to] - liveBefore[from];
     }
 
     /** The index of the pivot whose child a key belongs to. */

@@ -419,6 +419,12 @@ class AutoPolicyTest {
         }
     }
 
+    /** Many small memtables would be as many runs wherever nothing is merged. */
+    @Test
+    void farIsNoFartherThanCanBeAskedFor() {
+        assertEquals(List.of(1024), distances(new AutoPolicy(4, 64 << 10), 60, 750, 1));
+    }
+
     /** It comes nearer as soon as more stores share the memory and the bound, and stays there when they are closed. */
     @Test
     void storesThatAreOpenedLaterHaveTheirPartOfTheLog() {

@@ -69,6 +69,31 @@ class WriteThrottleTest {
         assertEquals(0, clock.parks);
     }
 
+    /** Where merges come to less than what is written, what they owe would grow for as long as that goes on. */
+    @Test
+    void whoWritesPaysMoreTheMoreMergesOweBeyondWhatTheyMay() {
+        long[] waited = new long[4];
+        double[] shares = {1, 2, 8, 400};
+        for (int i = 0; i < shares.length; i++) {
+            LateClock punctual = new LateClock();
+            punctual.overslept = 0;
+            WriteThrottle one = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+            long written = 0;
+            one.pay(shares[i], 0);
+            long begun = punctual.now;
+            while (written < 1 << 20) {
+                written += ENTRY_BYTES;
+                if (one.wrote(0, ENTRY_BYTES)) {
+                    one.pay(shares[i], 0);
+                }
+            }
+            waited[i] = punctual.now - begun;
+        }
+        assertEquals(2, (double) waited[1] / waited[0], 0.2);
+        assertEquals(8, (double) waited[2] / waited[0], 0.8);
+        assertEquals(waited[2], waited[3], "a megabyte a second may be written whatever they owe");
+    }
+
     /** Short delays cost what they should, though every one of them is overslept. */
     @Test
     void whoOversleptHasPaidForWhatComesNext() {

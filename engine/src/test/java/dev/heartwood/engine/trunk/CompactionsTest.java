@@ -149,7 +149,7 @@ class CompactionsTest {
 
     private static int scattered(List<Step> above, TrunkNode node, Span span, Span keys) {
         if (node.isLeaf()) {
-            int runs = MergingPolicy.liveRuns(node, 0, node.runCount());
+            int runs = node.liveRuns(0, node.runCount());
             for (Step step : above) {
                 runs += NodeMeasure.activeRuns(step.node, step.pivot, span);
             }
@@ -209,6 +209,64 @@ class CompactionsTest {
         compactions.want();
         while (compactions.runOne()) {}
         assertEquals(0, tree.trunk.debtBytes());
+    }
+
+    /** While somebody writes some merge is always needed, and what failed once would wait for as long. */
+    @Test
+    void aMergeThatFailedIsTriedAgainAfterSomeOthersThoughMoreAreNeeded() {
+        for (int i = 0; i < 120; i++) {
+            writeSome(i);
+        }
+        CompactionPlan first = tree.trunk.plan(Urge.NEEDED);
+        tree.trunk.abandon(first);
+        tree.trunk.passOver(first);
+        int done = 0;
+        while (!first.node().equals(nextNeeded())) {
+            assertTrue(compactions.runOne());
+            done++;
+        }
+        assertTrue(done > 1 && done < 40, "tried again after " + done);
+        assertTrue(waiting(Urge.NEEDED) > 1, "others are needed, too");
+    }
+
+    private TrunkNode nextNeeded() {
+        CompactionPlan plan = tree.trunk.plan(Urge.NEEDED);
+        assertNotNull(plan);
+        tree.trunk.abandon(plan);
+        return plan.node();
+    }
+
+    /** It is the worst node each time that space is looked for. */
+    @Test
+    void aMergeForSpaceThatFailsHoldsNoOtherUp() {
+        for (int i = 0; i < 80; i++) {
+            writeSome(i % 20);
+            while (compactions.runOne()) {}
+        }
+        compactions.targetSpace(1.01);
+        long[] finished = new long[1];
+        // The first call asks what views see.
+        failOnCall(2, () -> {
+            finished[0] = compactions.finished();
+            return unreadable();
+        });
+        assertEquals(1, runAll());
+        assertTrue(compactions.finished() > finished[0], "others are merged");
+    }
+
+    /** As a cursor finds, beside who settles. */
+    @Test
+    void whoSettlesGoesOnThoughAQuietMomentIsFoundBesideIt() {
+        writeAndDelete();
+        assertTrue(waiting(Urge.SETTLING) > 2);
+        compactions.wantSettled();
+        onCall(1, () -> {
+            compactions.wantIdle();
+            failOnCall(1, () -> new InsufficientMemoryException("none"));
+        });
+        assertEquals(1, runAll());
+        int left = waiting(Urge.SETTLING);
+        assertTrue(left <= 1, left + " merges wait");
     }
 
     /** As a store does; returns how many merges could not be done. */

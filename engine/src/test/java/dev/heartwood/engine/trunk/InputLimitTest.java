@@ -38,7 +38,7 @@ class InputLimitTest {
 
     private int runs() {
         TrunkNode root = tree.trunk.version().root();
-        return MergingPolicy.liveRuns(root, 0, root.runCount());
+        return root.liveRuns(0, root.runCount());
     }
 
     @Test

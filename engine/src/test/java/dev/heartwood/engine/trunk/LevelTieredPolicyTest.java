@@ -99,12 +99,12 @@ class LevelTieredPolicyTest {
         Run[] left = {null, older.runs()[0], deletes};
         Bundle partly = new Bundle(older.id(), older.maplet(), left, Span.ALL, false);
         CompactionPlan all = plan(leaf(partly), Urge.NEEDED);
-        assertEquals(2, MergingPolicy.liveRuns(all.node(), all.runFrom(), all.runTo()));
+        assertEquals(2, all.node().liveRuns(all.runFrom(), all.runTo()));
         assertTrue(all.reachesBottom());
         assertNull(tree.run(all).bundle(), "nothing is left of what was deleted");
         // What was set aside for damage is older than all that is merged.
         CompactionPlan above = policy.plan(leaf(oldest, partly), 1, Span.ALL, Urge.NEEDED, null);
-        assertEquals(2, MergingPolicy.liveRuns(above.node(), above.runFrom(), above.runTo()));
+        assertEquals(2, above.node().liveRuns(above.runFrom(), above.runTo()));
         assertFalse(above.reachesBottom());
     }
 
