@@ -8,6 +8,7 @@ import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Platform;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.verify.StoreVerifier;
 import java.io.PrintStream;
@@ -31,7 +32,7 @@ public final class Main {
     /** The arguments make no sense. */
     public static final int WRONG_ARGUMENTS = 2;
 
-    /** The store could not be opened or read: there is none, it is open elsewhere, or its format is too new. */
+    /** The store could not be opened or read: there is none, it is open elsewhere, its format is too new, or Heartwood does not run here. */
     public static final int CANNOT_OPEN = 3;
 
     /** The copy could not be written, for want of space or by a failure of the device; it is not a store. */
@@ -58,6 +59,12 @@ public final class Main {
     }
 
     private int run(String[] arguments) {
+        try {
+            Platform.require();
+        } catch (UnsupportedOperationException e) {
+            err.println(e.getMessage());
+            return CANNOT_OPEN;
+        }
         String command = arguments.length == 0 ? "" : arguments[0];
         try {
             return switch (command + " " + (arguments.length - 1)) {

@@ -1,11 +1,12 @@
 package dev.heartwood.engine.os;
 
 /** What differs between the two machines that Heartwood runs on: some open flags and system call numbers of Linux. */
-enum Platform {
+public enum Platform {
     X86_64(0x4000, 0x10000, 217, 332),
     AARCH64(0x10000, 0x4000, 61, 291);
 
-    private static final Platform CURRENT = of(System.getProperty("os.name"), System.getProperty("os.arch"));
+    /** That of this process, or null; whoever needs it is told why, and not who happens to load this class. */
+    private static final Platform CURRENT = find(System.getProperty("os.name"), System.getProperty("os.arch"));
 
     final int openDirect;
     final int openDirectory;
@@ -19,24 +20,38 @@ enum Platform {
         this.callStatx = callStatx;
     }
 
-    /** The machine of this process. */
-    static Platform current() {
-        return CURRENT;
+    /**
+     * Refuses this process where Heartwood does not run, before any other class of this package is used.
+     *
+     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64
+     */
+    public static void require() {
+        current();
     }
 
+    /** The machine of this process; refused as {@link #require} says. */
+    static Platform current() {
+        return CURRENT == null ? of(System.getProperty("os.name"), System.getProperty("os.arch")) : CURRENT;
+    }
+
+    /** The machine with these names of the JDK's; refused as {@link #require} says. */
     static Platform of(String system, String machine) {
-        if (system.equals("Linux")) {
-            switch (machine) {
-                case "amd64", "x86_64" -> {
-                    return X86_64;
-                }
-                case "aarch64", "arm64" -> {
-                    return AARCH64;
-                }
-                default -> {}
-            }
+        Platform found = find(system, machine);
+        if (found == null) {
+            throw new UnsupportedOperationException(
+                    "Heartwood runs on Linux on x86-64 and AArch64, not on " + system + " on " + machine);
         }
-        throw new UnsupportedOperationException(
-                "Heartwood runs on Linux on x86-64 and AArch64, not on " + system + " on " + machine);
+        return found;
+    }
+
+    private static Platform find(String system, String machine) {
+        if (!system.equals("Linux")) {
+            return null;
+        }
+        return switch (machine) {
+            case "amd64", "x86_64" -> X86_64;
+            case "aarch64", "arm64" -> AARCH64;
+            default -> null;
+        };
     }
 }

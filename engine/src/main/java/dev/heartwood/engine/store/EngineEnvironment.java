@@ -18,6 +18,7 @@ import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.os.Platform;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.store.Generations.Generation;
@@ -106,6 +107,7 @@ public final class EngineEnvironment implements Environment {
             EnvironmentOptions options,
             BiFunction<Path, StoreOptions, Storage> storages,
             Surroundings surroundings) {
+        Platform.require();
         this.options = options;
         this.surroundings = surroundings;
         this.plan = MemoryPlan.of(options);
