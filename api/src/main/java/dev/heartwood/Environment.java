@@ -12,6 +12,7 @@ public interface Environment extends AutoCloseable {
      * workers} and {@code device} options are not used; the environment's are.
      *
      * @throws NotAStoreException when there is no store and none may be made, or something else is there
+     * @throws StoreExistsException when there is a store and the options ask for a new one
      * @throws LockedException when the store is open elsewhere, in this process or another
      * @throws IncompatibleOptionsException when the options do not fit the existing store
      * @throws InsufficientMemoryException when the budget has no memory for one more store

@@ -12,6 +12,7 @@ public abstract sealed class StoreException extends RuntimeException
                 NoSpaceException,
                 NotAStoreException,
                 PreviousFailureException,
+                StoreExistsException,
                 StoreIoException,
                 TooLargeException,
                 UnsuitableTargetException {

@@ -16,9 +16,9 @@ public final class StoreOptions {
     public enum OpenMode {
         /** Open the store, or make one where there is none. */
         CREATE_IF_MISSING,
-        /** Open the store; refuse when there is none. */
+        /** Open the store; refuse with {@link NotAStoreException} when there is none. */
         OPEN_EXISTING,
-        /** Make a store; refuse when there is one. */
+        /** Make a store; refuse with {@link StoreExistsException} when there is one. */
         CREATE_NEW
     }
 

@@ -6,6 +6,7 @@ import dev.heartwood.IncompatibleOptionsException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
+import dev.heartwood.StoreExistsException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
@@ -124,7 +125,7 @@ final class StoreOpener {
         boolean exists = files.exists(StoreFiles.DATA) && !files.exists(StoreFiles.CREATING) && !blank;
         String directory = files.directory().toString();
         if (exists && options.openMode() == OpenMode.CREATE_NEW) {
-            throw new NotAStoreException(directory, "a store is there already, and the options say CREATE_NEW");
+            throw new StoreExistsException(directory);
         }
         String refusal = exists ? null : refusal(blank);
         if (refusal != null && !isBeingMade()) {
