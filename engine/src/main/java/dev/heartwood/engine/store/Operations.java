@@ -1,5 +1,6 @@
 package dev.heartwood.engine.store;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
@@ -20,12 +21,19 @@ final class Operations {
     private final Epochs epochs;
     private final MemoryPool buffers;
     private final UserCode userCode;
+    private final ByteSize memory;
     private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS_ALL);
 
-    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode) {
+    /**
+     * Operations over the memory for calls.
+     *
+     * @param memory the budget that {@code buffers} are a part of, for what is said where they have too little
+     */
+    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode, ByteSize memory) {
         this.epochs = epochs;
         this.buffers = buffers;
         this.userCode = userCode;
+        this.memory = memory;
     }
 
     /** Begins a call; its {@link Operation#end} must follow. */
@@ -94,17 +102,20 @@ final class Operations {
      * the epoch and holds nothing, so calls that wait do not wait for each other. Cursors may keep memory for any time: when calls
      * hold no large block any more and there is still none, the call fails.
      *
-     * @throws InsufficientMemoryException when calls do not hold what is missing
+     * @throws InsufficientMemoryException when there is no such block even in an empty pool, or calls do not hold what is missing
      */
     long awaitMemory(Operation operation, long bytes) {
-        if (MemoryPool.blockBytes(bytes) > buffers.capacity()) {
-            throw insufficient(bytes);
+        long most = Long.highestOneBit(buffers.capacity());
+        if (bytes > most) {
+            throw new InsufficientMemoryException("a call that takes " + bytes + " bytes needs them in one block, of which a memory of "
+                    + memory + " has " + new ByteSize(most) + " at most for calls; larger values and batches need more memory");
         }
         operation.free();
         long[] address = new long[1];
         runOutside(operation, () -> address[0] = pollMemory(operation, bytes));
         if (address[0] == 0) {
-            throw insufficient(bytes);
+            throw new InsufficientMemoryException("no memory for a call that takes " + bytes
+                    + " bytes now: other calls and cursors hold it; try again, or raise the memory option");
         }
         return address[0];
     }
@@ -124,11 +135,6 @@ final class Operations {
             } while (!ended);
         }
         return 0;
-    }
-
-    private static InsufficientMemoryException insufficient(long bytes) {
-        return new InsufficientMemoryException(
-                "no memory for a key and value of " + bytes + " bytes; raise the memory option");
     }
 
     private boolean isAnySpilled(Operation except) {

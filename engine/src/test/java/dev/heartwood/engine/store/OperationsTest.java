@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.Memory;
@@ -21,7 +22,7 @@ class OperationsTest {
 
     private final Epochs epochs = new Epochs();
     private final MemoryPool pool = MemoryPool.open(CAPACITY);
-    private final Operations operations = new Operations(epochs, pool, new UserCode());
+    private final Operations operations = new Operations(epochs, pool, new UserCode(), ByteSize.mib(256));
 
     @AfterEach
     void everythingComesBack() {
@@ -77,7 +78,10 @@ class OperationsTest {
     @Test
     void whatCallsDoNotHoldIsNotWaitedFor() {
         long held = pool.allocate(CAPACITY / 2);
-        assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY));
+        InsufficientMemoryException refused = assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY));
+        assertEquals(
+                "no memory for a call that takes 65536 bytes now: other calls and cursors hold it; try again, or raise the memory option",
+                refused.getMessage());
         call(CAPACITY / 2);
         pool.free(held, CAPACITY / 2);
         call(CAPACITY);
@@ -102,8 +106,30 @@ class OperationsTest {
         move.end();
     }
 
+    /** One message for both blamed a key and a value, and named no limit. */
     @Test
-    void whatCanNeverFitIsRefused() {
-        assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY + 1));
+    void whatCanNeverFitIsRefusedByTheNameOfTheLimit() {
+        InsufficientMemoryException refused =
+                assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY + 1));
+        assertEquals(
+                "a call that takes 65537 bytes needs them in one block, of which a memory of 256m has 64k at most for calls; larger values and"
+                        + " batches need more memory",
+                refused.getMessage());
+    }
+
+    @Test
+    void theLimitIsTheLargestBlockOfAPoolThatIsNone() {
+        try (MemoryPool odd = MemoryPool.open(CAPACITY * 3 / 2)) {
+            Operations own = new Operations(epochs, odd, new UserCode(), ByteSize.mib(16));
+            Operation operation = own.begin();
+            operation.require(CAPACITY);
+            operation.end();
+            Operation other = own.begin();
+            InsufficientMemoryException refused =
+                    assertThrows(InsufficientMemoryException.class, () -> other.require(CAPACITY + 1));
+            other.end();
+            assertTrue(refused.getMessage().contains("a memory of 16m has 64k at most"), refused.getMessage());
+            own.close();
+        }
     }
 }
