@@ -1,6 +1,6 @@
 package dev.heartwood;
 
-/** The store's format is too new for this version of Heartwood. Nothing has changed. */
+/** The store's format, or an option that it was written with, is too new for this version of Heartwood. Nothing has changed. */
 public final class FormatTooNewException extends StoreException {
     private final int found;
 
@@ -16,7 +16,21 @@ public final class FormatTooNewException extends StoreException {
         this.found = found;
     }
 
-    /** The format version found. */
+    /**
+     * Says that a format which is understood comes with options that are not, as a later version may print them.
+     *
+     * @param directory the store
+     * @param found the format version found
+     * @param option what is not understood
+     */
+    public FormatTooNewException(String directory, int found, String option) {
+        super(
+                directory + " has options that this version does not understand, so that a later one has written it: " + option,
+                null);
+        this.found = found;
+    }
+
+    /** The format version found; one that is understood where options are not. */
     public int found() {
         return found;
     }

@@ -14,6 +14,7 @@ import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.OpenMode;
 import dev.heartwood.engine.checkpoint.FormatVersion;
+import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageSeal;
@@ -21,6 +22,7 @@ import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.store.StorePolicies;
 import dev.heartwood.engine.trunk.Trunk.Heights;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import dev.heartwood.testkit.TailMergeOperator;
@@ -29,6 +31,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -36,6 +39,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.LongConsumer;
 import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -143,14 +147,20 @@ class GoldenStoreTest {
                 .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(Specimen.DIRECTORY, n)))));
     }
 
-    private static void refuses(Class<? extends StoreException> type, SimulatedMachine machine, StoreOptions options) {
+    private static <T extends StoreException> T refuses(Class<T> type, SimulatedMachine machine, StoreOptions options) {
         Map<String, Integer> before = files(machine);
-        assertThrows(type, () -> SimulatedStoreHost.open(machine, options));
+        T refused = assertThrows(type, () -> SimulatedStoreHost.open(machine, options));
         assertEquals(before, files(machine));
+        return refused;
     }
 
     /** Both superblocks, whole and sealed, of another version. */
     private void setFormat(SimulatedMachine machine, int format) {
+        edit(machine, page -> Memory.putInt(page + IMAGE_OFFSET, format));
+    }
+
+    /** Changes both superblocks, whose page is at an address meanwhile, and seals them. */
+    private void edit(SimulatedMachine machine, LongConsumer change) {
         byte[] bytes = machine.contents(directory, Specimen.DATA);
         try (MemoryPool pool = MemoryPool.open(1 << 20)) {
             long page = pool.allocate(Specimen.PAGE_BYTES);
@@ -159,7 +169,7 @@ class GoldenStoreTest {
                 Memory.copyFrom(bytes, at, page, Specimen.PAGE_BYTES);
                 long storeId = Memory.getLong(page + 8);
                 long generation = Memory.getLong(page + 24);
-                Memory.putInt(page + IMAGE_OFFSET, format);
+                change.accept(page);
                 PageSeal.seal(page, PageType.SUPERBLOCK, storeId, number, generation);
                 System.arraycopy(Memory.bytes(page, Specimen.PAGE_BYTES), 0, bytes, at, Specimen.PAGE_BYTES);
             }
@@ -181,6 +191,21 @@ class GoldenStoreTest {
             refuses(FormatTooOldException.class, machine, options);
             setFormat(machine, 1);
             SimulatedStoreHost.open(machine, options).close();
+        }
+    }
+
+    /** The option was called damage, for which salvage was advised: that makes a copy without it. */
+    @Test
+    void optionsThatALaterVersionHasAreRefusedAndNoDamage() throws IOException {
+        SimulatedMachine machine = golden("v" + FormatVersion.CURRENT.number(), SEED);
+        edit(machine, page -> {
+            String image = new String(Memory.bytes(page, Specimen.PAGE_BYTES), StandardCharsets.ISO_8859_1);
+            Memory.copyFrom("colour".getBytes(StandardCharsets.ISO_8859_1), 0, page + image.indexOf("fanout"), "colour".length());
+        });
+        FormatTooNewException refused = refuses(FormatTooNewException.class, machine, Specimen.options());
+        assertTrue(refused.getMessage().contains("'colour'"), refused.getMessage());
+        try (Storage storage = machine.storage(directory)) {
+            assertThrows(FormatTooNewException.class, () -> EngineAccess.problems(storage));
         }
     }
 

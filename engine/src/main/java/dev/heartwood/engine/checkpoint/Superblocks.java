@@ -72,7 +72,11 @@ public final class Superblocks implements AutoCloseable {
     /** What was found on one page: a superblock, or why there is none. */
     public record Copy(Superblock superblock, StoreException damage) {}
 
-    /** Both copies as they are; for inspection. */
+    /**
+     * Both copies as they are; for inspection.
+     *
+     * @throws FormatTooNewException when a newer version wrote one of the copies
+     */
     public Copy[] copies() {
         return new Copy[] {readCopy(FIRST_PAGE), readCopy(SECOND_PAGE)};
     }
@@ -82,7 +86,7 @@ public final class Superblocks implements AutoCloseable {
      *
      * @throws CorruptionException when neither copy is whole
      * @throws ReadFailedException when that is so because the system refused to read one
-     * @throws FormatTooNewException when the store was written by a newer version
+     * @throws FormatTooNewException when a newer version wrote one of the copies
      */
     public Superblock read() {
         Copy[] copies = copies();
@@ -159,10 +163,8 @@ public final class Superblocks implements AutoCloseable {
             if (superblock.storeId() != storeId || superblock.number() != number) {
                 return new Copy(null, damage(page, "store " + storeId, "store " + superblock.storeId()));
             }
-            StoreOptions.parse(superblock.options());
+            checkOptions(superblock);
             return new Copy(superblock, null);
-        } catch (IllegalArgumentException e) {
-            return new Copy(null, damage(page, "the printed options", e.getMessage()));
         } catch (MalformedImageException e) {
             return new Copy(null, damage(page, "a superblock", e.getMessage()));
         } catch (CorruptionException | ReadFailedException e) {
@@ -177,6 +179,19 @@ public final class Superblocks implements AutoCloseable {
         }
         if (format < FormatVersion.V1.number()) {
             throw new FormatTooOldException(device.name(), format, FormatVersion.V1.number());
+        }
+    }
+
+    /**
+     * Refuses a superblock that is whole, and has options which are none here. That is no damage, which a salvage would cure by leaving out what it
+     * does not know: a later version may have more options, and more values of them. The other copy is not asked, as with a format that is too new: it
+     * may be older than what that version has done since.
+     */
+    private void checkOptions(Superblock superblock) {
+        try {
+            StoreOptions.parse(superblock.options());
+        } catch (IllegalArgumentException e) {
+            throw new FormatTooNewException(device.name(), superblock.format(), String.valueOf(e.getMessage()));
         }
     }
 

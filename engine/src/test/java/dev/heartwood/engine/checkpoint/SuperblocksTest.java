@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.FormatTooNewException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.ImageReader;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
@@ -71,6 +72,40 @@ class SuperblocksTest {
             superblocks.makeDurable(superblocks.read());
             assertEquals(1, writes[0], "the other is damaged");
         }
+    }
+
+    /** They were called damage, which the other copy was believed over, and which both had salvage advised for. */
+    @Test
+    void optionsOfALaterVersionAreNoDamageInWhicheverCopy() {
+        Superblock own = superblock(FormatVersion.CURRENT.number(), pages(1, FAR));
+        for (String line : new String[] {"colour = red", "fanout = 99", "policy = NONE_YET", "keyOrder = HASHED\ngroupSuffixBytes = 8", "colour"}) {
+            Superblock later = new Superblock(
+                    own.format(), own.storeId(), 7, 3, 4, 9, own.rootPages(), 1, own.options() + line + "\n");
+            ArrayDevice device = new ArrayDevice();
+            try (MemoryPool pool = MemoryPool.open(1 << 20);
+                    Superblocks superblocks = new Superblocks(device, pool)) {
+                superblocks.write(own);
+                byte[] first = device.block(Superblocks.FIRST_PAGE).clone();
+                byte[] second = device.block(Superblocks.SECOND_PAGE).clone();
+                superblocks.write(later);
+                refusesTooNew(superblocks, own.format(), line);
+                byte[] laterFirst = device.block(Superblocks.FIRST_PAGE).clone();
+                System.arraycopy(first, 0, device.block(Superblocks.FIRST_PAGE), 0, first.length);
+                refusesTooNew(superblocks, own.format(), line);
+                System.arraycopy(laterFirst, 0, device.block(Superblocks.FIRST_PAGE), 0, first.length);
+                System.arraycopy(second, 0, device.block(Superblocks.SECOND_PAGE), 0, second.length);
+                refusesTooNew(superblocks, own.format(), line);
+                device.block(Superblocks.FIRST_PAGE)[100]++;
+                assertTrue(superblocks.read().sameAs(own), "the other is damaged, whatever it said");
+            }
+        }
+    }
+
+    private static void refusesTooNew(Superblocks superblocks, int format, String line) {
+        FormatTooNewException refused = assertThrows(FormatTooNewException.class, superblocks::read, line);
+        assertEquals(format, refused.found());
+        assertTrue(refused.getMessage().contains("a later one has written it: "), refused.getMessage());
+        assertThrows(FormatTooNewException.class, superblocks::copies, line);
     }
 
     @Test
