@@ -1,6 +1,5 @@
 package dev.heartwood;
 
-import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -38,7 +37,6 @@ public final class StoreOptions {
         RETURN
     }
 
-    private static final int NAME_BYTES_MAX = 256;
     private static final StoreOptions DEFAULTS = builder().build();
 
     private final Builder values;
@@ -459,7 +457,7 @@ public final class StoreOptions {
          * @throws IllegalArgumentException when its name cannot be stored, see {@link MergeOperator#name}
          */
         public Builder mergeOperator(MergeOperator mergeOperator) {
-            this.mergeOperatorName = mergeOperator == null ? "" : storable("merge operator", mergeOperator.name());
+            this.mergeOperatorName = mergeOperator == null ? "" : OptionText.storable("merge operator", mergeOperator.name());
             this.mergeOperator = mergeOperator;
             return this;
         }
@@ -470,63 +468,44 @@ public final class StoreOptions {
          * @throws IllegalArgumentException when its name cannot be stored, see {@link CompactionFilter#name}
          */
         public Builder compactionFilter(CompactionFilter compactionFilter) {
-            this.compactionFilterName = compactionFilter == null ? "" : storable("compaction filter", compactionFilter.name());
+            this.compactionFilterName = compactionFilter == null ? "" : OptionText.storable("compaction filter", compactionFilter.name());
             this.compactionFilter = compactionFilter;
             return this;
-        }
-
-        /** A name that the options of a store, lines of text in its superblock, give back as it was. */
-        private static String storable(String what, String name) {
-            if (name == null) {
-                throw new IllegalArgumentException("the " + what + " has no name");
-            }
-            byte[] encoded = name.getBytes(StandardCharsets.UTF_8);
-            if (encoded.length > NAME_BYTES_MAX) {
-                throw new IllegalArgumentException(
-                        "the name of the " + what + " takes " + encoded.length + " bytes, more than " + NAME_BYTES_MAX);
-            }
-            boolean isText = name.chars().noneMatch(Character::isISOControl)
-                    && name.equals(name.strip())
-                    && name.equals(new String(encoded, StandardCharsets.UTF_8));
-            if (!isText) {
-                throw new IllegalArgumentException("the name of the " + what
-                        + " begins or ends with a blank, or has control characters or halves of characters in it");
-            }
-            return name;
         }
 
         /**
          * Sets one option from text, by the name and the form that {@link StoreOptions#toMap} prints.
          *
-         * @throws IllegalArgumentException when there is no such option or the value is out of range
+         * @throws IllegalArgumentException when there is no such option or the value is none of it; names the option, or all that there are
          */
         public Builder set(String name, String value) {
             return switch (name) {
-                case "memory" -> memory(ByteSize.parse(value));
-                case "workers" -> workers(number(name, value));
-                case "device" -> device(constant(DeviceKind.class, name, value));
-                case "openMode" -> openMode(constant(OpenMode.class, name, value));
-                case "ioMode" -> ioMode(constant(IoMode.class, name, value));
-                case "freeSpace" -> freeSpace(constant(FreeSpace.class, name, value));
-                case "durability" -> durability(constant(Durability.class, name, value));
-                case "memtable" -> memtable(ByteSize.parse(value));
-                case "fanout" -> fanout(number(name, value));
-                case "keyOrder" -> keyOrder(constant(KeyOrder.class, name, value));
-                case "groupSuffixBytes" -> groupSuffixBytes(number(name, value));
-                case "policy" -> policy(constant(CompactionPolicyKind.class, name, value));
-                case "checkpointDistance" -> checkpointDistance(number(name, value));
-                case "spaceAmplificationTarget" -> spaceAmplificationTarget(decimal(name, value));
-                case "diskMax" -> diskMax(ByteSize.parse(value));
-                case "scrubPerSecond" -> scrubPerSecond(ByteSize.parse(value));
+                case "memory" -> memory(OptionText.size(name, value));
+                case "workers" -> workers(OptionText.number(name, value));
+                case "device" -> device(OptionText.constant(DeviceKind.class, name, value));
+                case "openMode" -> openMode(OptionText.constant(OpenMode.class, name, value));
+                case "ioMode" -> ioMode(OptionText.constant(IoMode.class, name, value));
+                case "freeSpace" -> freeSpace(OptionText.constant(FreeSpace.class, name, value));
+                case "durability" -> durability(OptionText.constant(Durability.class, name, value));
+                case "memtable" -> memtable(OptionText.size(name, value));
+                case "fanout" -> fanout(OptionText.number(name, value));
+                case "keyOrder" -> keyOrder(OptionText.constant(KeyOrder.class, name, value));
+                case "groupSuffixBytes" -> groupSuffixBytes(OptionText.number(name, value));
+                case "policy" -> policy(OptionText.constant(CompactionPolicyKind.class, name, value));
+                case "checkpointDistance" -> checkpointDistance(OptionText.number(name, value));
+                case "spaceAmplificationTarget" -> spaceAmplificationTarget(OptionText.decimal(name, value));
+                case "diskMax" -> diskMax(OptionText.size(name, value));
+                case "scrubPerSecond" -> scrubPerSecond(OptionText.size(name, value));
                 case "mergeOperator" -> {
-                    mergeOperatorName = value.isEmpty() ? value : storable("merge operator", value);
+                    mergeOperatorName = value.isEmpty() ? value : OptionText.storable("merge operator", value);
                     yield this;
                 }
                 case "compactionFilter" -> {
-                    compactionFilterName = value.isEmpty() ? value : storable("compaction filter", value);
+                    compactionFilterName = value.isEmpty() ? value : OptionText.storable("compaction filter", value);
                     yield this;
                 }
-                default -> throw new IllegalArgumentException("there is no option '" + name + "'");
+                default -> throw new IllegalArgumentException("there is no option '" + name + "'; there are "
+                        + String.join(", ", DEFAULTS.toMap().keySet()));
             };
         }
 
@@ -547,31 +526,6 @@ public final class StoreOptions {
                 throw new IllegalArgumentException(name + " " + value + " is not within " + min + ".." + max);
             }
             return value;
-        }
-
-        private static int number(String name, String value) {
-            try {
-                return Integer.parseInt(value);
-            } catch (NumberFormatException e) {
-                throw new IllegalArgumentException(name + " is not a number: '" + value + "'", e);
-            }
-        }
-
-        private static double decimal(String name, String value) {
-            try {
-                return Double.parseDouble(value);
-            } catch (NumberFormatException e) {
-                throw new IllegalArgumentException(name + " is not a number: '" + value + "'", e);
-            }
-        }
-
-        private static <E extends Enum<E>> E constant(Class<E> type, String name, String value) {
-            try {
-                return Enum.valueOf(type, value.toUpperCase(java.util.Locale.ROOT));
-            } catch (IllegalArgumentException e) {
-                throw new IllegalArgumentException(
-                        name + " is '" + value + "' and not one of " + java.util.List.of(type.getEnumConstants()), e);
-            }
         }
     }
 }

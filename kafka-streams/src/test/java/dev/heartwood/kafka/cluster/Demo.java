@@ -1,5 +1,6 @@
 package dev.heartwood.kafka.cluster;
 
+import dev.heartwood.ByteSize;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ public final class Demo {
     private static final int VALUE_BYTES = 100;
     private static final Set<Workload> COMPARED =
             EnumSet.of(Workload.TABLE, Workload.WINDOWS, Workload.SLIDING, Workload.SESSIONS, Workload.JOIN);
+    private static final List<String> GUARANTEES = List.of(StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2);
     private static final String MEMORY_KEY = "heartwood.memory.max.bytes";
 
     /** What can be chosen, with its default; {@code --keys} and {@code --memory} are those of the state within memory. */
@@ -49,35 +51,49 @@ public final class Demo {
 
         private void set(String name, String value) {
             switch (name) {
-                case "--topology" -> workload = topology(value);
-                case "--guarantee" -> guarantee = guarantee(value);
-                case "--records" -> records = number(value);
-                case "--keys" -> keys = number(value);
-                case "--many-keys" -> manyKeys = number(value);
-                case "--memory" -> memory = value;
-                case "--many-memory" -> manyMemory = value;
+                case "--topology" -> workload = topology(name, value);
+                case "--guarantee" -> guarantee = oneOf(name, value, GUARANTEES);
+                case "--records" -> records = number(name, value);
+                case "--keys" -> keys = number(name, value);
+                case "--many-keys" -> manyKeys = number(name, value);
+                case "--memory" -> memory = size(name, value);
+                case "--many-memory" -> manyMemory = size(name, value);
                 case "--dir" -> directory = Path.of(value).toAbsolutePath();
-                default -> throw new IllegalArgumentException(name);
+                default -> throw new IllegalArgumentException("there is no option '" + name + "'");
             }
         }
 
-        private static Workload topology(String name) {
-            Workload found = Workload.valueOf(name.toUpperCase(Locale.ROOT));
-            if (!COMPARED.contains(found)) {
-                throw new IllegalArgumentException(name);
-            }
-            return found;
+        private static Workload topology(String name, String value) {
+            List<String> names = COMPARED.stream().map(each -> each.name().toLowerCase(Locale.ROOT)).toList();
+            return Workload.valueOf(oneOf(name, value.toLowerCase(Locale.ROOT), names).toUpperCase(Locale.ROOT));
         }
 
-        private static String guarantee(String name) {
-            if (!Set.of(StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2).contains(name)) {
-                throw new IllegalArgumentException(name);
+        private static String oneOf(String name, String value, List<String> all) {
+            if (!all.contains(value)) {
+                throw new IllegalArgumentException(name + " is '" + value + "' and not one of " + all);
             }
-            return name;
+            return value;
         }
 
-        private static int number(String text) {
-            return Integer.parseInt(text.replace("k", "000").replace("m", "000000"));
+        private static int number(String name, String value) {
+            try {
+                int number = Integer.parseInt(value.replace("k", "000").replace("m", "000000"));
+                if (number > 0) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // As what is no number of anything.
+            }
+            throw new IllegalArgumentException(name + " is '" + value + "' and not a number from 1 on");
+        }
+
+        private static String size(String name, String value) {
+            try {
+                ByteSize.parse(value);
+                return value;
+            } catch (IllegalArgumentException e) {
+                throw new IllegalArgumentException(name + " is '" + value + "' and not a size", e);
+            }
         }
     }
 
@@ -96,6 +112,7 @@ public final class Demo {
         try {
             options = Options.of(arguments);
         } catch (IllegalArgumentException e) {
+            System.err.println("kafka-demo: " + e.getMessage());
             System.err.println("usage: kafka-demo [--topology NAME] [--guarantee NAME] [--records N] [--keys N]"
                     + " [--memory SIZE] [--many-keys N] [--many-memory SIZE] [--dir DIRECTORY] [--check]");
             System.exit(2);
