@@ -5,7 +5,6 @@ import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
 import dev.heartwood.KeyOrder;
-import dev.heartwood.StoreOptions;
 import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.process.EngineClient.Verification;
@@ -21,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -45,6 +45,14 @@ final class BenchOptions {
     static final String POLICY = "policy";
 
     static final String CHECKPOINT_DISTANCE = "checkpointDistance";
+
+    /** Options of the store that have a flag here. */
+    private static final Map<String, String> FLAGS =
+            Map.of("memory", "--memory", "durability", "--durability", "device", "--device", "keyOrder", "--order");
+
+    /** Those that would have no store opened, or need code. */
+    private static final Set<String> NOT_FOR_BENCHMARKS = Set.of("openMode", "mergeOperator", "compactionFilter");
+
     private static final List<Phase> PHASES_DEFAULT =
             List.of(Phase.LOAD, Phase.A, Phase.B, Phase.C, Phase.D, Phase.E, Phase.F);
 
@@ -135,7 +143,8 @@ final class BenchOptions {
     @Option(
             names = "--option",
             paramLabel = "NAME=VALUE",
-            description = "A further option of Heartwood, such as memtable=64m or policy=lazy_leveling; repeatable")
+            description = "A further option of Heartwood, such as memtable=64m or policy=lazy_leveling; repeatable. "
+                    + "What has a flag here is given by that alone, and what needs code, or forbids a store to be made, is not taken")
     Map<String, String> options = new LinkedHashMap<>();
 
     @Option(
@@ -304,6 +313,7 @@ final class BenchOptions {
         if (json != null && html != null && isSameFile(json, html)) {
             throw new IllegalArgumentException("--json and --html name the same file: " + html);
         }
+        requireOwnOptions();
         requireNoOption("--policies", policies, POLICY);
         requireNoOption("--distances", distances, CHECKPOINT_DISTANCE);
         requireDifferent("--threads", threads);
@@ -312,11 +322,7 @@ final class BenchOptions {
         requireDifferent("--sizes", sizes);
         requireDifferent("--shares", shares);
         requireDifferent("--stores", stores);
-        for (Contestant contestant : contestants()) {
-            StoreOptions.Builder builder = StoreOptions.builder()
-                    .memory(new ByteSize(contestant.settings().memoryBytes()));
-            contestant.settings().options().forEach(builder::set);
-        }
+        contestants().forEach(contestant -> contestant.settings().storeOptions());
     }
 
     private static boolean isSameFile(Path one, Path other) {
@@ -343,6 +349,18 @@ final class BenchOptions {
         }
         if (threads.size() > 1) {
             throw new IllegalArgumentException("--cycle takes one number of --threads, not " + threads);
+        }
+    }
+
+    /** What has a flag is looked at as that, and told in the report. */
+    private void requireOwnOptions() {
+        for (String name : options.keySet()) {
+            if (FLAGS.containsKey(name)) {
+                throw new IllegalArgumentException("--option " + name + ": use " + FLAGS.get(name));
+            }
+            if (NOT_FOR_BENCHMARKS.contains(name)) {
+                throw new IllegalArgumentException("--option " + name + ": is not for a benchmark");
+            }
         }
     }
 

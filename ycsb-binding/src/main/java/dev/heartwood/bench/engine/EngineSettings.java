@@ -1,7 +1,9 @@
 package dev.heartwood.bench.engine;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
+import dev.heartwood.StoreOptions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +38,21 @@ public record EngineSettings(
     /** Copies the options. */
     public EngineSettings {
         options = Map.copyOf(options);
+    }
+
+    /**
+     * The options of a store of Heartwood's for these settings.
+     *
+     * @throws IllegalArgumentException when one of them is none, is out of range or contradicts another
+     */
+    public StoreOptions storeOptions() {
+        StoreOptions.Builder builder = StoreOptions.builder()
+                .memory(new ByteSize(memoryBytes))
+                .durability(durability)
+                .device(device)
+                .freeSpace(StoreOptions.FreeSpace.RETURN);
+        options.forEach(builder::set);
+        return builder.build();
     }
 
     /** Bytes of keys and values. */

@@ -1,6 +1,5 @@
 package dev.heartwood.bench.engine;
 
-import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
@@ -30,7 +29,7 @@ final class HeartwoodEngine implements Engine {
                 changes.add(new Change(System.nanoTime(), event.toString()));
             }
         };
-        StoreOptions.Builder builder = options(settings).toBuilder().listener(listener);
+        StoreOptions.Builder builder = settings.storeOptions().toBuilder().listener(listener);
         store = opener.apply(settings.directory(), builder.build());
     }
 
@@ -40,22 +39,13 @@ final class HeartwoodEngine implements Engine {
 
     /** Stores that share the memory of an environment. */
     static Engine openMany(EngineSettings settings) {
+        StoreOptions options = settings.storeOptions();
         Environment environment = Heartwood.openEnvironment(EnvironmentOptions.builder()
-                .memory(new ByteSize(settings.memoryBytes()))
-                .device(settings.device())
+                .memory(options.memory())
+                .workers(options.workers())
+                .device(options.device())
                 .build());
         return SpreadEngine.open(settings, environment, each -> new HeartwoodEngine(each, environment::open));
-    }
-
-    /** The options of a store for these settings. */
-    static StoreOptions options(EngineSettings settings) {
-        StoreOptions.Builder builder = StoreOptions.builder()
-                .memory(new ByteSize(settings.memoryBytes()))
-                .durability(settings.durability())
-                .device(settings.device())
-                .freeSpace(StoreOptions.FreeSpace.RETURN);
-        settings.options().forEach(builder::set);
-        return builder.build();
     }
 
     @Override

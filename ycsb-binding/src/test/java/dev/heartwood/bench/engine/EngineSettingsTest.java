@@ -31,7 +31,7 @@ class EngineSettingsTest {
 
     @Test
     void heartwoodGetsTheOptions() {
-        StoreOptions options = HeartwoodEngine.options(settings);
+        StoreOptions options = settings.storeOptions();
         assertEquals(64 << 20, options.memory().bytes());
         assertEquals(Durability.SYNC, options.durability());
         assertEquals(DeviceKind.JNR, options.device());
