@@ -47,6 +47,8 @@ final class TableMetrics {
         store("stall-time-ns", "time that writers were slowed, in nanoseconds", StoreStats::stallNanos);
         store("stall-time-ns-max", "the longest single delay of a writer, in nanoseconds", StoreStats::stallNanosMax);
         store("compaction-debt-bytes", "bytes that merges are still due for", StoreStats::debtBytes);
+        store("damaged-pages", "different pages of the store found damaged since it was opened", StoreStats::damagedPages);
+        store("merges-set-aside", "merges that met a damaged page since the store was opened, and are not done", StoreStats::mergesSetAside);
         storeRatio("write-amplification", "bytes written to the device per byte written", StoreStats::writeAmplification);
         gauge("uncommitted-bytes", "bytes written since the last commit", (config, now) -> table.writtenBytes());
         shared("instance-memory-budget-bytes", "the memory of all stores together", MemoryStats::budgetBytes);

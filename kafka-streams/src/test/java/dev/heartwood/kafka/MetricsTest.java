@@ -1,9 +1,13 @@
 package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.testkit.TestDirectory;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -11,6 +15,7 @@ import java.util.stream.Collectors;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.Sensor.RecordingLevel;
 import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +23,7 @@ import org.junit.jupiter.api.Test;
 class MetricsTest {
     private static final int RECORDS = 2_000;
     private static final int VALUE_BYTES = 1_000;
+    private static final int EXTENT_BYTES = 128 << 10;
 
     @Test
     void everyGaugeOfTheReadmeIsShownAtInfoUntilTheStoreCloses() {
@@ -27,9 +33,7 @@ class MetricsTest {
                     new StoreContext(directory.path(), Map.of(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "32m"), metrics);
             Set<String> without = gauges(metrics).keySet();
             HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
-            for (int i = 0; i < RECORDS; i++) {
-                store.put(Bytes.wrap(("key" + i).getBytes()), new byte[VALUE_BYTES]);
-            }
+            fill(store);
             Map<String, Double> shown = gauges(metrics);
             shown.keySet().removeAll(without);
             assertEquals(
@@ -42,6 +46,8 @@ class MetricsTest {
                             "stall-time-ns-max",
                             "compaction-debt-bytes",
                             "uncommitted-bytes",
+                            "damaged-pages",
+                            "merges-set-aside",
                             "instance-memory-budget-bytes",
                             "instance-memory-used-bytes",
                             "instance-memtable-bytes",
@@ -61,6 +67,51 @@ class MetricsTest {
             assertTrue(gauges(metrics).get("write-amplification") > 0);
             store.close();
             assertEquals(without, gauges(metrics).keySet());
+        }
+    }
+
+    @Test
+    void damageIsShown() throws IOException {
+        try (TestDirectory directory = new TestDirectory("metrics")) {
+            StreamsMetricsImpl metrics = StoreContext.metrics();
+            StoreContext context =
+                    new StoreContext(directory.path(), Map.of(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "32m"), metrics);
+            HeartwoodKeyValueStore filled = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+            fill(filled);
+            filled.commit(Map.of(StoreContext.CHANGELOG, 1L));
+            filled.close();
+            HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+            assertEquals(0, gauges(metrics).get("damaged-pages"));
+            assertEquals(0, gauges(metrics).get("merges-set-aside"));
+            zeroAllButSuperblocks(TableOpener.directory(context.streams().stateDir(), "s").resolve("data.hw"));
+            assertThrows(ProcessorStateException.class, () -> {
+                for (int i = 0; i < RECORDS; i++) {
+                    store.get(key(i));
+                }
+            });
+            assertTrue(gauges(metrics).get("damaged-pages") > 0);
+            fill(store);
+            store.table().settle();
+            assertTrue(gauges(metrics).get("merges-set-aside") > 0);
+            store.close();
+        }
+    }
+
+    private static Bytes key(int i) {
+        return Bytes.wrap(("key" + i).getBytes());
+    }
+
+    private static void fill(HeartwoodKeyValueStore store) {
+        for (int i = 0; i < RECORDS; i++) {
+            store.put(key(i), new byte[VALUE_BYTES]);
+        }
+    }
+
+    /** What the store has read is with it, and what it reads from now on is damaged. */
+    private static void zeroAllButSuperblocks(Path data) throws IOException {
+        try (RandomAccessFile file = new RandomAccessFile(data.toFile(), "rw")) {
+            file.seek(EXTENT_BYTES);
+            file.write(new byte[(int) (file.length() - EXTENT_BYTES)]);
         }
     }
 
