@@ -13,7 +13,8 @@ public interface Environment extends AutoCloseable {
      *
      * @throws NotAStoreException when there is no store and none may be made, or something else is there
      * @throws StoreExistsException when there is a store and the options ask for a new one
-     * @throws FormatTooNewException when a later version has written the store, and {@link FormatTooOldException} when one has that is too old
+     * @throws FormatTooNewException when a later version has written the store
+     * @throws FormatTooOldException when a version has written it whose format is read no more
      * @throws LockedException when the store is open elsewhere, in this process or another
      * @throws IncompatibleOptionsException when the options do not fit the existing store
      * @throws InsufficientMemoryException when the budget has no memory for one more store
