@@ -313,10 +313,10 @@ public final class BranchWriter {
 
     private OverflowWriter overflow() {
         if (overflow == null) {
-            overflow = new OverflowWriter(storage, id, mode);
-            ownGroup = groups.size();
             groups.add(null);
             groupBytes.add(new long[1]);
+            ownGroup = groups.size() - 1;
+            overflow = new OverflowWriter(storage, id, mode);
         }
         return overflow;
     }
@@ -386,34 +386,35 @@ public final class BranchWriter {
                 Memory.bytes(lastKey, lastKeyLength),
                 groups.toArray(OverflowGroup[]::new),
                 groupBytes.stream().mapToLong(bytes -> bytes[0]).toArray());
-        releaseGroups();
+        releaseGroups(-1);
         close();
         return branch;
     }
 
-    /** Gives back everything written. Idempotent, and does nothing after {@link #finish}. */
+    /** Gives back everything written. Idempotent, and does nothing after {@link #finish}. Takes nothing of the Java heap, which may be full. */
     public void abort() {
         if (ended) {
             return;
         }
         close();
-        if (overflow != null && groups.get(ownGroup) == null) {
-            overflow.abort();
+        releaseGroups(ownGroup);
+        if (overflow != null) {
+            overflow.abort(); // nobody else has its group, if that was made
         }
-        releaseGroups();
         leaves.abort();
         index.abort();
     }
 
-    private void releaseGroups() {
-        for (OverflowGroup group : groups) {
-            if (group != null) {
-                group.release(0);
+    /** Gives back the references to all groups but one. */
+    private void releaseGroups(int except) {
+        for (int i = 0; i < groups.size(); i++) {
+            if (i != except && groups.get(i) != null) {
+                groups.get(i).release(0);
             }
         }
     }
 
-    /** Ends what is under way, and gives the memory back; takes nothing of the Java heap, which may be full. */
+    /** Ends what is under way, and gives the memory back. */
     private void close() {
         ended = true;
         leaves.close();

@@ -19,6 +19,10 @@ final class Extents {
         return count;
     }
 
+    int number(int index) {
+        return numbers[index];
+    }
+
     int[] toArray() {
         return Arrays.copyOf(numbers, count);
     }

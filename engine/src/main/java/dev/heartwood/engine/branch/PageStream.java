@@ -172,10 +172,11 @@ final class PageStream {
         buffer = 0;
     }
 
-    /** Gives back the buffers and everything written; nothing is under way to the extents then. */
+    /** Gives back the buffers and everything written; nothing is under way to the extents then. Takes nothing of the Java heap. */
     void abort() {
         close();
-        for (int extent : extents.toArray()) {
+        for (int i = 0; i < extents.count(); i++) {
+            int extent = extents.number(i);
             storage.file().discard((long) extent << PageLayout.EXTENT_SHIFT, PageLayout.EXTENT_PAGES);
             storage.extents().giveBack(extent, purpose);
         }

@@ -1,0 +1,71 @@
+package dev.heartwood.engine.branch;
+
+import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.FullHeap;
+import dev.heartwood.engine.branch.BranchFixture.Entry;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Branches are written while the Java heap is full: what was taken is given back, while it still is. */
+class FullHeapBranchTest {
+    private static final int ATTEMPTS = 60;
+
+    @Test
+    void nothingIsLost() {
+        FullHeap.run(Process.class);
+    }
+
+    /** What runs in the process with the full heap. */
+    static final class Process {
+        private static final byte[] LARGE = new byte[5000];
+
+        private final BranchFixture fixture = new BranchFixture(32 << 20);
+        private final BranchWriter[] writers = new BranchWriter[ATTEMPTS];
+
+        /** No arguments. */
+        public static void main(String[] args) {
+            Process process = new Process();
+            process.firstLargeValue();
+            process.fixture.close();
+        }
+
+        /** Writers that have written more than an extent. */
+        private void begin(int count) {
+            List<Entry> entries = BranchFixture.entries(150, 1000);
+            for (int i = 0; i < count; i++) {
+                writers[i] = new BranchWriter(fixture.storage, fixture.newId(), WriteMode.CACHED);
+                for (Entry entry : entries) {
+                    fixture.add(writers[i], entry);
+                }
+            }
+        }
+
+        /** A writer gave back nothing when the list of groups had no room for its own. */
+        private void firstLargeValue() {
+            begin(1);
+            addLarge(0);
+            writers[0].abort();
+            begin(ATTEMPTS);
+            int failed = FullHeap.untilDone(ATTEMPTS, 1, this::addLarge);
+            require(failed > 5, "each part of it finds the heap full");
+            FullHeap.whileFull(this::abortAll);
+            require(fixture.extents.allocatedCount() == 0, "all extents are given back");
+        }
+
+        private void addLarge(int number) {
+            writers[number].add(fixture.scratch, 200, 1, Entries.PUT, LARGE);
+        }
+
+        private void abortAll() {
+            for (BranchWriter writer : writers) {
+                writer.abort();
+            }
+        }
+
+        private static void require(boolean isSo, String what) {
+            if (!isSo) {
+                throw new AssertionError("it is not so that " + what);
+            }
+        }
+    }
+}
