@@ -85,13 +85,15 @@ public final class BranchWriter {
         this.storage = storage;
         this.id = id;
         this.mode = mode;
+        this.leaf = PageBuilder.ofLeaves();
+        this.leaves = new PageStream(storage, id, mode);
+        this.index = new IndexBuilder(storage, id, mode);
+        // Last: on a full Java heap nobody would give it back.
         this.memory = PageStream.allocate(storage.mergePool(), MEMORY_BYTES);
         this.keyReference = memory + PageBuilder.MEMORY_BYTES;
         this.valueReference = keyReference + REFERENCE_BYTES;
         this.valueCopy = valueReference + REFERENCE_BYTES;
-        this.leaf = PageBuilder.ofLeaves(memory);
-        this.leaves = new PageStream(storage, id, mode);
-        this.index = new IndexBuilder(storage, id, mode);
+        leaf.use(memory);
         this.lastKey = memory + MEMORY_BYTES - LAST_KEY_BYTES_MIN;
     }
 
@@ -328,10 +330,11 @@ public final class BranchWriter {
             return known;
         }
         int ordinal = groups.size();
+        groups.add(null);
+        groupBytes.add(new long[1]);
         ordinals.put(group, ordinal);
         group.retain(0);
-        groups.add(group);
-        groupBytes.add(new long[1]);
+        groups.set(ordinal, group); // which had a place before: on a full Java heap the reference would be lost
         return ordinal;
     }
 

@@ -8,10 +8,15 @@ final class Extents {
     private int[] numbers = new int[4];
     private int count;
 
-    void add(int extent) {
+    /** Has the next {@link #add} take nothing of the Java heap: an extent for which there is no place would be lost. */
+    void makeRoom() {
         if (count == numbers.length) {
             numbers = Arrays.copyOf(numbers, count * 2);
         }
+    }
+
+    void add(int extent) {
+        makeRoom();
         numbers[count++] = extent;
     }
 

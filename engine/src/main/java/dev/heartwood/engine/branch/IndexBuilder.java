@@ -21,7 +21,7 @@ final class IndexBuilder {
 
     private final class Level {
         final int number;
-        final PageBuilder builder;
+        final PageBuilder builder = PageBuilder.ofIndexPages();
         final long memory;
         final int memoryBytes = 4 * PageLayout.PAGE_BYTES;
         long[] waiting = new long[4];
@@ -32,7 +32,7 @@ final class IndexBuilder {
         Level(int number) {
             this.number = number;
             this.memory = PageStream.allocate(storage.mergePool(), memoryBytes);
-            this.builder = PageBuilder.ofIndexPages(memory);
+            builder.use(memory);
         }
 
         void close() {

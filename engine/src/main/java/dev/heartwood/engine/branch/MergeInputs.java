@@ -31,7 +31,9 @@ public final class MergeInputs implements AutoCloseable {
     /** Adds the entries of a branch in some ranges, disjoint and ascending; younger than all added before. */
     public void add(Branch branch, List<Span> ranges) {
         ExtentReader shared = cursors.size() < SHARING_MAX ? reader : null;
-        cursors.add(BranchCursor.streaming(branch, ranges, chunkPages, shared));
+        cursors.add(null);
+        // Which has a place then: on a full Java heap it would not be closed.
+        cursors.set(cursors.size() - 1, BranchCursor.streaming(branch, ranges, chunkPages, shared));
     }
 
     /** Pages read so far that were found in the cache, about. */
@@ -59,7 +61,9 @@ public final class MergeInputs implements AutoCloseable {
     private void closeFrom(int index) {
         if (index < cursors.size()) {
             try {
-                cursors.get(index).close();
+                if (cursors.get(index) != null) {
+                    cursors.get(index).close();
+                }
             } finally {
                 closeFrom(index + 1);
             }

@@ -30,10 +30,10 @@ final class PageBuilder {
     }
 
     private final boolean countsSequencesFromBase;
-    private final long staging;
-    private final long first;
-    private final long scratch;
-    private final long carried;
+    private long staging;
+    private long first;
+    private long scratch;
+    private long carried;
     private final int[] stagedAt = new int[ENTRIES_MAX];
     private final int[] keyLengths = new int[ENTRIES_MAX];
     private final int[] stagedPrefixes = new int[ENTRIES_MAX];
@@ -55,23 +55,27 @@ final class PageBuilder {
     private int nextContentBytes;
     private long nextBase;
 
-    private PageBuilder(long memory, boolean countsSequencesFromBase) {
-        this.staging = memory;
-        this.first = memory + STAGING_BYTES;
-        this.scratch = first + KEY_INLINE_BYTES_MAX;
-        this.carried = memory + MEMORY_BYTES - VALUE_INLINE_BYTES_MAX;
+    private PageBuilder(boolean countsSequencesFromBase) {
         this.countsSequencesFromBase = countsSequencesFromBase;
         clear();
     }
 
-    /** A builder of leaves in the given {@link #MEMORY_BYTES} bytes. */
-    static PageBuilder ofLeaves(long memory) {
-        return new PageBuilder(memory, true);
+    /** A builder of leaves, once it has memory. */
+    static PageBuilder ofLeaves() {
+        return new PageBuilder(true);
     }
 
-    /** A builder of index pages in the given {@link #MEMORY_BYTES} bytes. */
-    static PageBuilder ofIndexPages(long memory) {
-        return new PageBuilder(memory, false);
+    /** A builder of index pages, once it has memory. */
+    static PageBuilder ofIndexPages() {
+        return new PageBuilder(false);
+    }
+
+    /** Has it use {@link #MEMORY_BYTES} bytes, which stay the caller's. */
+    void use(long memory) {
+        staging = memory;
+        first = memory + STAGING_BYTES;
+        scratch = first + KEY_INLINE_BYTES_MAX;
+        carried = memory + MEMORY_BYTES - VALUE_INLINE_BYTES_MAX;
     }
 
     int count() {

@@ -90,6 +90,7 @@ final class PageStream {
         if (buffered == 0) {
             return;
         }
+        extents.makeRoom();
         int extent = storage.extents().allocate(purpose);
         extents.add(extent);
         long first = (long) extent << PageLayout.EXTENT_SHIFT;

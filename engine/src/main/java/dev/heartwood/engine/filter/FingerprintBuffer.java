@@ -99,6 +99,7 @@ public final class FingerprintBuffer implements AutoCloseable {
     }
 
     private void grow() {
+        makeRoom();
         long bytes = chunkBytes(bytesHeld, MemoryPool.BLOCK_BYTES_MIN);
         long chunk = bytesHeld + bytes > bytesMax ? 0 : pool.allocate(bytes);
         while (chunk == 0 && bytes > MemoryPool.BLOCK_BYTES_MIN) {
@@ -122,11 +123,16 @@ public final class FingerprintBuffer implements AutoCloseable {
         return Math.clamp(Long.highestOneBit(held / 4), bytesMin, CHUNK_BYTES_MAX);
     }
 
-    private void append(long chunk, long bytes) {
+    /** For another chunk, before it is taken: on a full Java heap nobody would give it back. */
+    private void makeRoom() {
         if (chunkCount == chunks.length) {
-            chunks = Arrays.copyOf(chunks, chunkCount * 2);
+            long[] more = Arrays.copyOf(chunks, chunkCount * 2);
             chunkBytes = Arrays.copyOf(chunkBytes, chunkCount * 2);
+            chunks = more;
         }
+    }
+
+    private void append(long chunk, long bytes) {
         chunks[chunkCount] = chunk;
         chunkBytes[chunkCount++] = bytes;
         bytesHeld += bytes;

@@ -136,10 +136,20 @@ final class Compactor {
         if (arrangement.runs().isEmpty()) {
             return new Result(null, -1);
         }
-        Maplet maplet = mergedMaplet.build(trunk.newId(), mayRefresh);
-        arrangement.kept().forEach(input -> input.run().branch().retain());
         Run[] runs = arrangement.runs().toArray(Run[]::new);
-        Bundle bundle = new Bundle(trunk.newId(), maplet, runs, plan.outputSpan(), plan.dealsWithAll());
-        return new Result(bundle, arrangement.mergedPosition());
+        Maplet maplet = mergedMaplet.build(trunk.newId(), mayRefresh);
+        Result result;
+        try {
+            Bundle bundle = new Bundle(trunk.newId(), maplet, runs, plan.outputSpan(), plan.dealsWithAll());
+            result = new Result(bundle, arrangement.mergedPosition());
+        } catch (RuntimeException | Error e) {
+            maplet.release();
+            throw e;
+        }
+        // Last, and without taking anything of the Java heap: from here on nothing fails.
+        for (int i = 0; i < arrangement.kept().size(); i++) {
+            arrangement.kept().get(i).run().branch().retain();
+        }
+        return result;
     }
 }

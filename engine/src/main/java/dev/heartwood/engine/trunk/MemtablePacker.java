@@ -47,13 +47,25 @@ public final class MemtablePacker {
         memtable.seal();
         // One without entries needs no memory for it: a store that was just opened may have none, and has to go on to another.
         Bundle bundle = memtable.entries() == 0 ? null : bundle(memtable);
-        PackedMemtable packed = new PackedMemtable(bundle, generation);
+        PackedMemtable packed = packed(bundle, generation);
         try {
             trunk.incorporate(bundle, generation);
             return packed;
         } catch (RuntimeException | Error e) {
             storage.extents().packingFailed();
             packed.release();
+            throw e;
+        }
+    }
+
+    private PackedMemtable packed(Bundle bundle, long generation) {
+        try {
+            return new PackedMemtable(bundle, generation);
+        } catch (RuntimeException | Error e) {
+            storage.extents().packingFailed();
+            if (bundle != null) {
+                bundle.release();
+            }
             throw e;
         }
     }
@@ -79,18 +91,25 @@ public final class MemtablePacker {
             throw new InsufficientMemoryException("no memory for the fingerprints of a memtable");
         }
         beforeIncorporation.accept(writer.keyHashes());
-        Run run = writer.finish(kept);
-        if (run == null) {
-            return null;
-        }
+        Run run = null;
+        Maplet maplet = null;
         try {
-            Maplet maplet = new MapletBuilder(storage.maplets(), trunk.newId(), dev.heartwood.engine.filter.WriteMode.CACHED)
+            run = writer.finish(kept);
+            if (run == null) {
+                return null;
+            }
+            maplet = new MapletBuilder(storage.maplets(), trunk.newId(), dev.heartwood.engine.filter.WriteMode.CACHED)
                     .add(writer.fingerprints().buffer(), 0)
                     .build();
             return new Bundle(trunk.newId(), maplet, new Run[] {run}, Span.ALL, true);
         } catch (RuntimeException | Error e) {
             storage.extents().packingFailed();
-            run.branch().release();
+            if (maplet != null) {
+                maplet.release();
+            }
+            if (run != null) {
+                run.branch().release();
+            }
             throw e;
         }
     }

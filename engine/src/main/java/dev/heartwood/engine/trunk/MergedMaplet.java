@@ -91,7 +91,8 @@ final class MergedMaplet {
 
     /** Null when new fingerprints are too many for a maplet. */
     private Maplet build(long id, Effort effort) {
-        List<FingerprintBuffer> refreshed = new ArrayList<>();
+        // Never grows: on a full Java heap what could not be added would not be closed.
+        List<FingerprintBuffer> refreshed = new ArrayList<>(inputs.size());
         try {
             MapletBuilder builder = builder(id, effort, 0, refreshed);
             long stale = effort == Effort.REFRESHED ? builder.needsRefresh() : 0;

@@ -10,7 +10,7 @@ import java.util.List;
 /** Cursors over the active runs on a path, with the memory that they are lent. Belongs to one thread at a time. */
 final class PathRuns implements AutoCloseable {
     private final MemoryPool pool;
-    private final List<BranchCursor> oldestFirst = new ArrayList<>();
+    private final ArrayList<BranchCursor> oldestFirst = new ArrayList<>(0);
     private long memory;
     private long memoryBytes;
 
@@ -42,6 +42,8 @@ final class PathRuns implements AutoCloseable {
     private void open(TreePath path, long lent) {
         memory = lent;
         memoryBytes = bytes(path);
+        // Grows before there is anything to add: on a full Java heap that would not be closed.
+        oldestFirst.ensureCapacity(path.runCount());
         for (int i = path.runCount() - 1; i >= 0; i--) {
             long ofRun = lent + (long) i * BranchCursor.LENT_BYTES;
             oldestFirst.add(BranchCursor.scanning(path.run(i).branch(), path.span(i), path.isExact(i), ofRun));

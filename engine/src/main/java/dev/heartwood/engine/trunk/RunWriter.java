@@ -25,7 +25,10 @@ final class RunWriter implements EntrySink, AutoCloseable {
     private boolean hasFingerprints = true;
     private final KeySample.Builder sample = new KeySample.Builder();
     private long bytes;
-    private boolean finished;
+    /** Null until it is finished. */
+    private Branch written;
+
+    private Run run;
 
     /** @param fingerprints to be filled, and closed; they are given up when there is no memory or no space for them */
     RunWriter(TreeStorage storage, long id, WriteMode mode, RunFingerprints fingerprints) {
@@ -100,9 +103,12 @@ final class RunWriter implements EntrySink, AutoCloseable {
     }
 
     private void closeFingerprints() {
-        fingerprints.close();
-        if (keyHashes != null) {
-            keyHashes.close();
+        try {
+            fingerprints.close();
+        } finally {
+            if (keyHashes != null) {
+                keyHashes.close();
+            }
         }
     }
 
@@ -126,17 +132,22 @@ final class RunWriter implements EntrySink, AutoCloseable {
         if (branch.entries() == 0) {
             return null;
         }
-        Branch written = branch.finish();
-        finished = true;
-        return new Run(written, sample.finish(written.lastKey()), kept);
+        written = branch.finish();
+        run = new Run(written, sample.finish(written.lastKey()), kept);
+        return run;
     }
 
     /** Gives the memory back, and what was written when it was not finished. */
     @Override
     public void close() {
-        closeFingerprints();
-        if (!finished) {
-            branch.abort();
+        try {
+            closeFingerprints();
+        } finally {
+            if (written == null) {
+                branch.abort();
+            } else if (run == null) {
+                written.release();
+            }
         }
     }
 }

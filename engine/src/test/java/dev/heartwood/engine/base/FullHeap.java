@@ -10,8 +10,12 @@ import java.nio.charset.StandardCharsets;
 /** Has a process's Java heap be full, but for a little room that grows. What is tried in it has run before, so that no class is loaded then. */
 public final class FullHeap {
     private static final int LARGEST_BLOCK_BYTES = 1 << 20;
-    private static final int LEAST_BLOCK_BYTES = 1 << 5;
-    private static final int ROUNDS = 5;
+    private static final int LEAST_BLOCK_BYTES = 1 << 6;
+    /** What is smaller is filled with blocks that have nothing but the next. */
+    private static final int ARRAY_BYTES_MIN = 2 * LEAST_BLOCK_BYTES;
+
+    private static final int ROUNDS = 3;
+    private static final int ROOM_BLOCKS = 1 << 15;
 
     /** What takes some of the heap. */
     public interface Attempt {
@@ -48,12 +52,48 @@ public final class FullHeap {
         return number;
     }
 
+    /**
+     * Tries something that leaves nothing behind while the heap is full, with more and more room, until there is enough of it; then once more
+     * from before the last step on, a block more each time.
+     *
+     * @param blocks how much more room there is each time at first, in blocks of some 24 bytes
+     * @return how many of the attempts with little too little room have failed
+     */
+    public static int closeToDone(int blocks, Runnable attempt) {
+        FullHeap heap = new FullHeap();
+        heap.fill(ROOM_BLOCKS);
+        int steps = heap.untilDone(blocks, attempt);
+        heap.fillUp();
+        heap.giveBack((steps - 1) * blocks);
+        int failed = heap.untilDone(1, attempt);
+        heap.filled = null;
+        return failed;
+    }
+
+    private int untilDone(int blocks, Runnable attempt) {
+        int steps = 0;
+        while (room != null && !hasRoom(attempt)) {
+            giveBack(blocks);
+            steps++;
+        }
+        return steps;
+    }
+
     /** Does what takes nothing of the heap, while there is nothing. */
     public static void whileFull(Runnable action) {
         FullHeap heap = new FullHeap();
         heap.fill(0);
         action.run();
         heap.filled = null;
+    }
+
+    private static boolean hasRoom(Runnable attempt) {
+        try {
+            attempt.run();
+            return true;
+        } catch (OutOfMemoryError full) {
+            return false;
+        }
     }
 
     private static boolean hasRoom(Attempt attempt, int number) {
@@ -69,6 +109,10 @@ public final class FullHeap {
         for (int i = 0; i < blocks; i++) {
             room = new Object[] {room};
         }
+        fillUp();
+    }
+
+    private void fillUp() {
         // Again and again, as not every collection closes all gaps.
         for (int round = 0; round < ROUNDS; round++) {
             for (int bytes = LARGEST_BLOCK_BYTES; bytes >= LEAST_BLOCK_BYTES; bytes /= 2) {
@@ -80,9 +124,7 @@ public final class FullHeap {
     private void fillWith(int bytes) {
         try {
             while (true) {
-                Object[] block = new Object[bytes / 4 - 4];
-                block[0] = filled;
-                filled = block;
+                filled = bytes < ARRAY_BYTES_MIN ? new Object[] {filled} : new Object[] {filled, new byte[bytes]};
             }
         } catch (OutOfMemoryError full) {
             // As wanted.
@@ -90,7 +132,7 @@ public final class FullHeap {
     }
 
     private void giveBack(int blocks) {
-        for (int i = 0; i < blocks; i++) {
+        for (int i = 0; i < blocks && room != null; i++) {
             room = (Object[]) room[0];
         }
     }
@@ -101,7 +143,7 @@ public final class FullHeap {
         try {
             Process process = new ProcessBuilder(
                             java,
-                            "-Xmx12m",
+                            "-Xmx10m",
                             "-XX:+UseSerialGC",
                             "-XX:-UseTLAB",
                             "--enable-native-access=ALL-UNNAMED",

@@ -21,11 +21,14 @@ class FullHeapBranchTest {
 
         private final BranchFixture fixture = new BranchFixture(32 << 20);
         private final BranchWriter[] writers = new BranchWriter[ATTEMPTS];
+        private Branch shared;
 
         /** No arguments. */
         public static void main(String[] args) {
             Process process = new Process();
             process.firstLargeValue();
+            process.sharedValue();
+            process.newWriter();
             process.fixture.close();
         }
 
@@ -54,6 +57,33 @@ class FullHeapBranchTest {
 
         private void addLarge(int number) {
             writers[number].add(fixture.scratch, 200, 1, Entries.PUT, LARGE);
+        }
+
+        /** A reference to a shared group was lost when the list of groups had no room for it. */
+        private void sharedValue() {
+            shared = fixture.write(List.of(new Entry(new byte[] {1}, 1, Entries.PUT, LARGE)));
+            begin(1);
+            addShared(0);
+            writers[0].abort();
+            begin(ATTEMPTS);
+            int failed = FullHeap.untilDone(ATTEMPTS, 1, this::addShared);
+            require(failed > 2, "each part of it finds the heap full");
+            FullHeap.whileFull(this::abortAll);
+            shared.release();
+            require(fixture.extents.allocatedCount() == 0, "all extents are given back");
+        }
+
+        private void addShared(int number) {
+            writers[number].addLarge(fixture.scratch, 200, 1, Entries.PUT, shared.overflowGroups()[0], 0, LARGE.length);
+        }
+
+        /** The memory of a writer was lost where there was no room for what lays pages out in it. */
+        private void newWriter() {
+            begin(1);
+            writers[0].abort();
+            long allocated = fixture.pool.allocated();
+            FullHeap.closeToDone(20, () -> new BranchWriter(fixture.storage, 1000, WriteMode.CACHED).abort());
+            require(fixture.pool.allocated() == allocated, "all memory is given back");
         }
 
         private void abortAll() {

@@ -64,7 +64,8 @@ class SharedChildrenTest {
         long memory = fixture.pool.allocate(PageBuilder.MEMORY_BYTES);
         long page = fixture.pool.allocate(PageLayout.PAGE_BYTES);
         Memory.fill(page, PageLayout.PAGE_BYTES, 0);
-        PageBuilder builder = level == 0 ? PageBuilder.ofLeaves(memory) : PageBuilder.ofIndexPages(memory);
+        PageBuilder builder = level == 0 ? PageBuilder.ofLeaves() : PageBuilder.ofIndexPages();
+        builder.use(memory);
         long key = fixture.key(new byte[] {1});
         int meta = level == 0 ? Entries.PUT : KeyedPageLayout.SEPARATOR;
         for (int i = level == 0 ? WIDTH - 1 : 1; i < WIDTH; i++) {
