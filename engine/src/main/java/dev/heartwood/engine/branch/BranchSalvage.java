@@ -26,6 +26,9 @@ public final class BranchSalvage implements AutoCloseable {
     private long page;
     private int count;
     private int index;
+    /** Whether {@link #next} had no memory for what it came to, which it tries again: a leaf, or an entry of one. */
+    private boolean isToBeTriedAgain;
+
     private byte[] key;
     private byte[] lastKey;
     private byte[] gapFrom;
@@ -68,19 +71,33 @@ public final class BranchSalvage implements AutoCloseable {
         this.lost = lost;
     }
 
-    /** Moves to the next entry that can be read; false at the end. */
+    /**
+     * Moves to the next entry that can be read; false at the end.
+     *
+     * @throws InsufficientMemoryException when there is no memory to read it, which says nothing of it: it still is the next one
+     */
     public boolean next() {
-        lastKey = key;
-        gap = null;
-        boolean found;
+        if (!isToBeTriedAgain) {
+            lastKey = key;
+            gap = null;
+            index = isAtLeaf ? index + 1 : 0;
+            leaf = isAtLeaf ? leaf : leaf + 1;
+        }
+        isToBeTriedAgain = true;
+        boolean found = false;
         try {
-            found = isAtLeaf && open(leaf) && readFrom(index + 1);
-            while (!found && leaf + 1 < branch.leafPages()) {
-                found = open(leaf + 1) && readFrom(0);
+            while (!found && leaf < branch.leafPages()) {
+                found = open() && read();
+                if (!found) {
+                    isAtLeaf = false;
+                    leaf++;
+                    index = 0;
+                }
             }
         } finally {
             leave();
         }
+        isToBeTriedAgain = false;
         key = found ? key : null;
         if (reason != null) {
             gap = new Gap(gapFrom, key, branch);
@@ -91,10 +108,8 @@ public final class BranchSalvage implements AutoCloseable {
         return found;
     }
 
-    private boolean open(int number) {
+    private boolean open() {
         leave();
-        leaf = number;
-        isAtLeaf = false;
         try {
             enter();
             count = KeyedPage.count(page);
@@ -113,9 +128,9 @@ public final class BranchSalvage implements AutoCloseable {
         page = branch.storage.file().lockShared(branch.devicePage(leaf), PageType.BRANCH_LEAF, branch.id);
     }
 
-    /** Stands on the first readable entry of the leaf from {@code first} on. */
-    private boolean readFrom(int first) {
-        for (index = first; index < count; index++) {
+    /** Stands on the first readable entry of the leaf from where it is on. */
+    private boolean read() {
+        for (; index < count; index++) {
             try {
                 bounds = KeyedPage.bounds(page, count, index);
                 key = readKey();

@@ -113,13 +113,25 @@ final class TreeSalvage implements AutoCloseable {
     /** What of a key can be read; {@code operands} oldest first. */
     private record Found(byte[] value, List<byte[]> operands, boolean isSuspect) {}
 
-    /** Reads first: what the sink throws is no damage. */
+    /** A value or an operand cannot be read. */
+    private static final class UnreadableException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        private final StoreException why;
+
+        UnreadableException(StoreException why) {
+            super(why);
+            this.why = why;
+        }
+    }
+
+    /** Reads first: what the sink throws is no damage, and neither is want of memory to move on, which ends the salvage. */
     private State resolve(byte[] key) {
         Found found;
         try {
             found = read(key);
-        } catch (StoreException e) {
-            sink.lose(key, e);
+        } catch (UnreadableException e) {
+            sink.lose(key, e.why);
             return State.LOST;
         }
         if (found.value == null && found.operands.isEmpty()) {
@@ -132,7 +144,15 @@ final class TreeSalvage implements AutoCloseable {
         return found.isSuspect ? State.SUSPECT : State.SOUND;
     }
 
-    private Found read(byte[] key) {
+    private static byte[] value(BranchSalvage source) throws UnreadableException {
+        try {
+            return source.value();
+        } catch (StoreException e) {
+            throw new UnreadableException(e);
+        }
+    }
+
+    private Found read(byte[] key) throws UnreadableException {
         List<byte[]> newestFirst = new ArrayList<>();
         boolean isSuspect = false;
         boolean hasOwnOperands = false;
@@ -155,11 +175,11 @@ final class TreeSalvage implements AutoCloseable {
             while (source.key() != null && Keys.compare(source.key(), key) == 0) {
                 if (source.kind() != Entries.MERGE) {
                     return new Found(
-                            source.kind() == Entries.PUT ? source.value() : null, newestFirst.reversed(), isSuspect);
+                            source.kind() == Entries.PUT ? value(source) : null, newestFirst.reversed(), isSuspect);
                 }
                 // Those of the older tree may be the same, before they moved on.
                 if (!visible.isOlder() || !hasOwnOperands) {
-                    newestFirst.add(source.value());
+                    newestFirst.add(value(source));
                 }
                 entriesDone++;
                 source.next();

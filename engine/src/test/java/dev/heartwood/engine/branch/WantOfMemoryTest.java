@@ -2,6 +2,7 @@ package dev.heartwood.engine.branch;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -100,6 +101,27 @@ class WantOfMemoryTest {
         }
         branch.release();
         other.release();
+    }
+
+    /** Salvage that had no memory for the next entry went on with the next leaf, and said nothing of the rest of the one before. */
+    @Test
+    void salvageGoesOnWhereItHadNoMemory() {
+        Branch branch = large();
+        List<Entry> entries = BranchFixture.entries(20_000, 100);
+        try (BranchSalvage salvage = salvageOf(branch)) {
+            for (int i = 0; i < entries.size(); i++) {
+                if (i == 1 || i == 2000) {
+                    takeMemory(branch);
+                    assertThrows(InsufficientMemoryException.class, salvage::next);
+                    assertThrows(InsufficientMemoryException.class, salvage::next);
+                    giveBack();
+                }
+                assertTrue(salvage.next());
+                assertArrayEquals(entries.get(i).key(), salvage.key());
+            }
+            assertFalse(salvage.next());
+        }
+        branch.release();
     }
 
     private static BranchSalvage salvageOf(Branch branch) {
