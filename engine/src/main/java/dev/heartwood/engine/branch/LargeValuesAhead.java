@@ -57,6 +57,9 @@ final class LargeValuesAhead {
      * @param limit behind the last entry whose value can be taken
      */
     void take(long page, int leafNumber, int index, int limit, int valueBytes) {
+        if (leafNumber == leaf && index == taken) {
+            return; // once more
+        }
         boolean goesOn = leafNumber == leaf ? index == taken + 1 : leafNumber == leaf + 1;
         boolean goesBack = leafNumber == leaf && index == taken - 1;
         if (!goesOn) {

@@ -88,6 +88,8 @@ public final class OverflowGroup implements LargeValues {
         requireWithin(position, length);
         long page = position / PAGE_PAYLOAD_BYTES;
         int offset = (int) (position % PAGE_PAYLOAD_BYTES);
+        int endPage = pageOf(position + length - 1) + 1;
+        long broughtTo = page;
         long done = 0;
         while (done < length) {
             if (offset == 0 && length - done >= (long) BULK_PAGES_MIN * PAGE_PAYLOAD_BYTES) {
@@ -99,6 +101,13 @@ public final class OverflowGroup implements LargeValues {
                 }
             }
             int part = (int) Math.min(PAGE_PAYLOAD_BYTES - offset, length - done);
+            boolean isBulkBehind = offset > 0 && length - done - part >= (long) BULK_PAGES_MIN * PAGE_PAYLOAD_BYTES;
+            if (page >= broughtTo && !isBulkBehind) {
+                broughtTo = extentEnd((int) page, endPage);
+                if (broughtTo - page > 1) {
+                    bring((int) page, (int) broughtTo, true);
+                }
+            }
             long address = lockPatiently((int) page);
             try {
                 Memory.copy(address + OverflowLayout.BYTES + offset, to + done, part);

@@ -7,6 +7,7 @@ import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Keys;
+import dev.heartwood.engine.branch.LargeValueCursor;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.task.TimeSlice;
 import java.lang.foreign.Arena;
@@ -145,6 +146,9 @@ final class VersionCollapser {
 
     /** The value where it lies, or where the memory for merges has no block that it could be put together in, a copy on the heap. */
     private static MemorySegment value(EntryCursor input, Arena arena) {
+        if (input instanceof LargeValueCursor large && large.largeGroup() != null) {
+            large.readAheadLarge();
+        }
         long address;
         try {
             address = input.valueAddress();

@@ -9,6 +9,7 @@ import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
+import dev.heartwood.engine.os.Memory;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -332,5 +333,19 @@ class LargeValuesTest {
             }
         }
         return writer.finish();
+    }
+
+    /** Each page of a value that was put together in memory was a read of its own. */
+    @Test
+    void aValueThatIsPutTogetherTakesFewReads() {
+        List<Entry> written = BranchFixture.entries(3, 20_000);
+        Branch branch = fixture.write(written, WriteMode.THROUGH);
+        byte[] expected = written.get(1).value();
+        long reads = fixture.device.reads();
+        branch.groups[0].read(expected.length, fixture.scratch, expected.length);
+        reads = fixture.device.reads() - reads;
+        assertArrayEquals(expected, Memory.bytes(fixture.scratch, expected.length));
+        assertTrue(reads <= 2, reads + " reads");
+        branch.release();
     }
 }
