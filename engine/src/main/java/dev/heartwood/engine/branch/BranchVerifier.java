@@ -263,8 +263,8 @@ public final class BranchVerifier {
         int length = KeyedPage.valueReferenceLength(page, value, group);
         long position = KeyedPage.referencePosition(page + value);
         byte[] part = new byte[Math.min(length, 1 << 20)];
-        for (int done = 0; done < length; done += part.length) {
-            byte[] here = length - done < part.length ? new byte[length - done] : part;
+        for (long done = 0; done < length; done += part.length) {
+            byte[] here = length - done < part.length ? new byte[(int) (length - done)] : part;
             read(group, position + done, here, 0);
         }
         count(group, length);

@@ -186,9 +186,12 @@ final class KeyedPage {
         return Memory.getInt(reference + REFERENCE_LENGTH);
     }
 
-    /** The value's length by its reference, with the whole of it known to lie within the group. */
+    /** The value's length by its reference, with the whole of it, and a byte at least, known to lie within the group. */
     static int valueReferenceLength(long page, int offset, OverflowGroup group) {
         int length = referenceLength(page + offset);
+        if (length == 0) {
+            throw corrupt(page, "a value in overflow group " + group.id(), "one without a byte");
+        }
         requireInGroup(page, group, referencePosition(page + offset), length);
         return length;
     }

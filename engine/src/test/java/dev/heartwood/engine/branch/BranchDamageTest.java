@@ -19,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
 /** Branches on pages that are damaged, or well sealed and senseless. */
@@ -112,12 +113,40 @@ class BranchDamageTest {
         });
     }
 
+    /** What a scan reads ahead lay behind the group's last extent, where a reference was to no bytes at its end. */
+    @Test
+    void aLargeValueWithoutBytesIsCorruption() {
+        try (BranchFixture fixture = new BranchFixture()) {
+            byte[] value = new byte[PageLayout.EXTENT_PAGES * OverflowLayout.PAGE_PAYLOAD_BYTES];
+            Branch branch = fixture.write(List.of(new Entry(new byte[] {1}, 1, Entries.PUT, value)), WriteMode.THROUGH);
+            assertEquals(value.length, branch.groups[0].bytes());
+            reseal(fixture, branch, 0, page -> {
+                int bounds = KeyedPage.bounds(page, 1, 0);
+                long reference = page + KeyedPage.valueOffset(page, bounds, KeyedPage.keyField(page, bounds));
+                Memory.putInt(reference + KeyedPageLayout.REFERENCE_POSITION, value.length);
+                Memory.putInt(reference + KeyedPageLayout.REFERENCE_LENGTH, 0);
+            });
+            try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+                assertThrows(CorruptionException.class, () -> {
+                    cursor.seekFirst();
+                    cursor.readAheadLarge();
+                });
+            }
+            assertEquals(1, BranchVerifier.verify(branch).problems().size());
+            branch.release();
+        }
+    }
+
     /** Changes some bytes of a page, mostly where they steer the reader, and seals it. */
     private static void damage(BranchFixture fixture, SplittableRandom random, Branch branch, int number) {
+        reseal(fixture, branch, number, page -> change(random, page));
+    }
+
+    private static void reseal(BranchFixture fixture, Branch branch, int number, LongConsumer change) {
         long page = fixture.pool.allocate(PageLayout.PAGE_BYTES);
         byte[] block = fixture.device.block(branch.devicePage(number));
         Memory.copyFrom(block, 0, page, block.length);
-        change(random, page);
+        change.accept(page);
         PageType type = PageType.ofCode(Memory.getByte(page + PageLayout.TYPE));
         PageSeal.seal(page, type, BranchFixture.STORE_ID, branch.devicePage(number), branch.id());
         Memory.copyTo(page, block, 0, block.length);
