@@ -79,11 +79,19 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
             entryBits++;
             fingerprintBits = Math.min(fingerprintBits(entryBits, pagesMin), fingerprintBitsMax);
         }
+        fingerprintBits = Math.min(fingerprintBits, fingerprintBitsCut(entryBits, pagesMin));
         // Shorter entries when the fingerprints are shorter than the entries could tell apart.
-        while (entryBits > valueBits + 1 && fingerprintBits(entryBits - 1, pagesMin) >= fingerprintBits) {
+        while (entryBits > valueBits + 1
+                && fingerprintBits(entryBits - 1, pagesMin) >= fingerprintBits
+                && fingerprintBitsCut(entryBits - 1, pagesMin) >= fingerprintBits) {
             entryBits--;
         }
         int remainderBits = Math.min(entryBits - valueBits, fingerprintBits - FilterLayout.BLOCK_SHIFT);
+        // Of shorter entries a page has more blocks.
+        while (fingerprintBits > fingerprintBitsCut(remainderBits + valueBits, pagesMin)) {
+            fingerprintBits--;
+            remainderBits = Math.min(remainderBits, fingerprintBits - FilterLayout.BLOCK_SHIFT);
+        }
         return new MapletShape(
                 fingerprintBits, remainderBits, valueBits, pages(remainderBits + valueBits, pagesMin));
     }
@@ -98,8 +106,16 @@ record MapletPlan(long entries, int valueBits, int fingerprintBitsMin, int finge
 
     /** The longest fingerprint that entries of this width tell apart. */
     private int fingerprintBits(int entryBits, int pagesMin) {
-        long blocksTotal = (long) pages(entryBits, pagesMin) * FilterLayout.quotientBlocks(entryBits);
-        return FilterLayout.BLOCK_SHIFT + entryBits - valueBits + floorLog2(blocksTotal);
+        return FilterLayout.BLOCK_SHIFT + entryBits - valueBits + floorLog2(blocksTotal(entryBits, pagesMin));
+    }
+
+    /** The longest fingerprint that a shape with entries of this width can cut. */
+    private int fingerprintBitsCut(int entryBits, int pagesMin) {
+        return MapletShape.fingerprintBitsMax(blocksTotal(entryBits, pagesMin));
+    }
+
+    private long blocksTotal(int entryBits, int pagesMin) {
+        return (long) pages(entryBits, pagesMin) * FilterLayout.quotientBlocks(entryBits);
     }
 
     private int pages(int entryBits, int pagesMin) {

@@ -78,10 +78,15 @@ final class MapletShape {
         int blocks = FilterLayout.quotientBlocks(remainderBits + valueBits);
         long blocksTotal = (long) pages * blocks;
         int shift = fingerprintBits - FilterLayout.BLOCK_SHIFT - remainderBits;
-        if (pages < 1 || bits(blocksTotal) + fingerprintBits > PRODUCT_BITS_MAX || 1L << shift > blocksTotal) {
+        if (pages < 1 || fingerprintBits > fingerprintBitsMax(blocksTotal) || 1L << shift > blocksTotal) {
             return pages + " pages";
         }
         return null;
+    }
+
+    /** The longest fingerprints of so many blocks, whose product with them has to fit into a number. */
+    static int fingerprintBitsMax(long blocksTotal) {
+        return PRODUCT_BITS_MAX - bits(blocksTotal);
     }
 
     long fingerprint(long hash) {

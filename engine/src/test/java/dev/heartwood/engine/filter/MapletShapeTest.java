@@ -138,6 +138,27 @@ class MapletShapeTest {
         return next;
     }
 
+    /** Many pages and long fingerprints together were more than a place is computed with, which an assertion alone kept from going wrong. */
+    @Test
+    void largeMapletsOfCrowdedEntriesHaveShapes() {
+        for (long entries = 1L << 25; entries <= MapletBuilder.ENTRIES_MAX; entries *= 2) {
+            for (int valueBits = 0; valueBits <= 6; valueBits++) {
+                for (int crowding = 1; crowding <= 64; crowding *= 2) {
+                    for (int bitsMin : new int[] {0, 40}) {
+                        MapletPlan plan = new MapletPlan(entries, valueBits, bitsMin, 40, crowding);
+                        for (MapletShape shape : plan.guesses()) {
+                            String problem = MapletShape.problem(
+                                    shape.fingerprintBits, shape.remainderBits, shape.valueBits, shape.pages);
+                            assertNull(problem, plan.toString());
+                            double rate = entries / (double) (shape.fingerprintMask + 1);
+                            assertTrue(rate < 0.008, plan + ": " + rate);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     @Test
     void smallMapletsTakeOnePage() {
         assertEquals(1, new MapletPlan(1, 6, 0, 40).shape(1).pages);
