@@ -180,7 +180,7 @@ public final class BranchVerifier {
         byte[] key = Arrays.copyOf(inline, length);
         read(group, KeyedPage.referencePosition(page + at), key, inline.length);
         if (counted) {
-            count(group, length - inline.length);
+            count(page, at, length - inline.length);
         }
         return key;
     }
@@ -189,12 +189,9 @@ public final class BranchVerifier {
         group.read(position, java.lang.foreign.MemorySegment.ofArray(to), offset, to.length - offset);
     }
 
-    private void count(OverflowGroup group, long bytes) {
-        for (int i = 0; i < branch.groups.length; i++) {
-            if (branch.groups[i] == group) {
-                groupBytes[i] += bytes;
-            }
-        }
+    /** Counts what the reference at an offset of a page names, which is known to be one of the groups. */
+    private void count(long page, int offset, long bytes) {
+        groupBytes[Memory.getUnsignedShort(page + offset + REFERENCE_GROUP)] += bytes;
     }
 
     private void visitEntries(int number, long page, Bound low, Bound high) {
@@ -267,7 +264,7 @@ public final class BranchVerifier {
             byte[] here = length - done < part.length ? new byte[(int) (length - done)] : part;
             read(group, position + done, here, 0);
         }
-        count(group, length);
+        count(page, value, length);
         return length;
     }
 
