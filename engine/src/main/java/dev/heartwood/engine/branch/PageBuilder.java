@@ -13,7 +13,9 @@ final class PageBuilder {
      * bytes between a later, shorter prefix and that one are the same in all those keys; they are in the first one, which is kept
      * whole. What is staged is thus never more than the finished page holds.
      *
-     * contentBytes is exact for the present prefix and base; when an entry would change either, the sum is made anew.
+     * contentBytes is exact for the present prefix; when an entry would change that, the sum is made anew. So it is with what the sequences
+     * take and their base, but only where an upper bound does not fit: where sequences fall as keys rise, as of keys written in descending order while
+     * an older view is open, each entry changes the base.
      *
      * An entry whose value goes on in the next page is staged whole and can be taken out again. The rest of its value moves to where it
      * waits for the next page when this one is laid out.
@@ -43,8 +45,18 @@ final class PageBuilder {
     private int count;
     private int stagedBytes;
     private int prefixLength;
+    /** Of all entries without their sequences. */
     private int contentBytes;
+
     private long base;
+    /** Of the sequences; more if it is a bound. */
+    private int sequenceBytes;
+
+    private boolean isBound;
+    /** How many entries have a sequence, and the greatest of them. */
+    private int sequenced;
+
+    private long sequenceMax;
     /** How much of the last entry's value goes on in the next page, and of the page before's in this one. */
     private int continuationBytes;
 
@@ -54,6 +66,8 @@ final class PageBuilder {
 
     private int nextContentBytes;
     private long nextBase;
+    private int nextSequenceBytes;
+    private boolean nextIsBound;
 
     private PageBuilder(boolean countsSequencesFromBase) {
         this.countsSequencesFromBase = countsSequencesFromBase;
@@ -88,6 +102,10 @@ final class PageBuilder {
         prefixLength = 0;
         contentBytes = 0;
         base = countsSequencesFromBase ? Long.MAX_VALUE : 0;
+        sequenceBytes = 0;
+        isBound = false;
+        sequenced = 0;
+        sequenceMax = 0;
         carriedBytes = continuationBytes;
         continuationBytes = 0;
     }
@@ -100,7 +118,7 @@ final class PageBuilder {
      */
     boolean add(long key, int keyLength, long sequence, int meta, long a, int aLength, long b, int bLength) {
         int tailLength = aLength + bLength;
-        if (room(key, keyLength, sequence, meta) < tailLength) {
+        if (room(key, keyLength, sequence, meta, tailLength) < tailLength) {
             return false;
         }
         stage(key, keyLength, sequence, meta, tailLength);
@@ -119,7 +137,7 @@ final class PageBuilder {
      * Adds an entry that has no room, as the last one, if enough of its value has: the rest goes on in the next page. Not for long keys.
      */
     boolean addContinued(long key, int keyLength, long sequence, int meta, long value, int valueLength) {
-        int room = room(key, keyLength, sequence, meta) - CONTINUATION_LENGTH_BYTES;
+        int room = room(key, keyLength, sequence, meta, PageLayout.PAGE_BYTES) - CONTINUATION_LENGTH_BYTES;
         if (room < CONTINUED_BYTES_MIN) {
             return false;
         }
@@ -140,12 +158,18 @@ final class PageBuilder {
     long removeContinued() {
         count--;
         continuationBytes = 0;
-        contentBytes = contentBytes(prefixLength, base);
+        contentBytes = contentBytes(prefixLength);
+        sequenceBytes = sequenceBytes(base);
+        isBound = false;
+        sequenced -= sequences[count] != 0 ? 1 : 0;
         return staging + stagedBytes - tailLengths[count];
     }
 
-    /** How many bytes after the key the next entry has room for, below 0 when it has not for the key. */
-    private int room(long key, int keyLength, long sequence, int meta) {
+    /**
+     * How many bytes after the key the next entry has room for, below 0 when it has not for the key; maybe fewer than it has if that are as many
+     * as are wanted.
+     */
+    private int room(long key, int keyLength, long sequence, int meta, int wanted) {
         if (count == ENTRIES_MAX || continuationBytes > 0) {
             return -1;
         }
@@ -153,12 +177,26 @@ final class PageBuilder {
         int prefixMax = (meta & KEY_OVERFLOWS) == 0 ? keyLength : keyLength - HEAD_BYTES;
         nextPrefixLength = count == 0 ? prefixMax : Memory.commonPrefix(first, key, Math.min(prefixLength, prefixMax));
         nextBase = countsSequencesFromBase && sequence != 0 ? Math.min(base, sequence) : base;
-        int content = contentBytes;
-        if (nextPrefixLength != prefixLength || nextBase != base) {
-            content = contentBytes(nextPrefixLength, nextBase);
+        int content = nextPrefixLength == prefixLength ? contentBytes : contentBytes(nextPrefixLength);
+        nextContentBytes = content + entryBytes(keyLength - nextPrefixLength, 0);
+        int room = PageLayout.PAGE_BYTES - carriedBytes - prefixOffset(count + 1) - nextPrefixLength - nextContentBytes;
+        boundSequences(sequence);
+        if (nextIsBound && room - nextSequenceBytes < wanted) {
+            nextSequenceBytes = sequenceBytes(nextBase) + sequenceBytes(sequence, nextBase);
+            nextIsBound = false;
         }
-        nextContentBytes = content + entryBytes(keyLength - nextPrefixLength, sequence, nextBase, 0);
-        return PageLayout.PAGE_BYTES - carriedBytes - prefixOffset(count + 1) - nextPrefixLength - nextContentBytes;
+        return room - nextSequenceBytes;
+    }
+
+    private void boundSequences(long sequence) {
+        if (nextBase == base) {
+            nextSequenceBytes = sequenceBytes;
+            nextIsBound = isBound;
+        } else {
+            nextSequenceBytes = sequenced == 0 ? 0 : sequenced * sequenceBytes(sequenceMax, nextBase);
+            nextIsBound = sequenced > 0;
+        }
+        nextSequenceBytes += sequenceBytes(sequence, nextBase);
     }
 
     /** Takes what {@link #room} said, and the key. */
@@ -166,6 +204,10 @@ final class PageBuilder {
         prefixLength = nextPrefixLength;
         base = nextBase;
         contentBytes = nextContentBytes + tailLength;
+        sequenceBytes = nextSequenceBytes;
+        isBound = nextIsBound;
+        sequenced += sequence != 0 ? 1 : 0;
+        sequenceMax = Math.max(sequenceMax, sequence);
         stagedAt[count] = stagedBytes;
         keyLengths[count] = keyLength;
         stagedPrefixes[count] = count == 0 ? keyLength : prefixLength;
@@ -181,17 +223,28 @@ final class PageBuilder {
         }
     }
 
-    private int contentBytes(int prefix, long fromBase) {
+    private int contentBytes(int prefix) {
         int sum = 0;
         for (int i = 0; i < count; i++) {
-            sum += entryBytes(keyLengths[i] - prefix, sequences[i], fromBase, tailLengths[i]);
+            sum += entryBytes(keyLengths[i] - prefix, tailLengths[i]);
         }
         return sum;
     }
 
-    private static int entryBytes(int remainder, long sequence, long fromBase, int tailLength) {
-        int sequenceBytes = Math.max(sequenceCode(sequence, fromBase) - 1, 0);
-        return META_BYTES + sequenceBytes + (remainder < 0x80 ? 1 : 2) + Math.max(remainder - HEAD_BYTES, 0) + tailLength;
+    private int sequenceBytes(long fromBase) {
+        int sum = 0;
+        for (int i = 0; i < count; i++) {
+            sum += sequenceBytes(sequences[i], fromBase);
+        }
+        return sum;
+    }
+
+    private static int entryBytes(int remainder, int tailLength) {
+        return META_BYTES + (remainder < 0x80 ? 1 : 2) + Math.max(remainder - HEAD_BYTES, 0) + tailLength;
+    }
+
+    private static int sequenceBytes(long sequence, long fromBase) {
+        return Math.max(sequenceCode(sequence, fromBase) - 1, 0);
     }
 
     private static int sequenceCode(long sequence, long fromBase) {
