@@ -158,6 +158,8 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws PreviousFailureException when the store takes no writes any more
      * @throws NoSpaceException when the device has no space for it; the store goes on, and the log keeps what it has
      * @throws InsufficientMemoryException when the budget has no memory to do it with now; so does the store then
+     * @throws TooLargeException when what a node of the tree says of hundreds of runs of very long keys comes to more than 64 MiB; so does
+     *     the store then, and merges make fewer of them
      * @throws StoreIoException when the system fails to write or to sync; the store takes no writes any more then
      */
     void checkpoint();
