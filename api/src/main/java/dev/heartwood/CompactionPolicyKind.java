@@ -3,9 +3,9 @@ package dev.heartwood;
 /** How lazily the tree merges: what is saved on writes is paid by scans and space. */
 public enum CompactionPolicyKind {
     /**
-     * Runs wait in a node until one child has twice as many as the fanout, or four memtables of bytes, which then move on; in a leaf until
-     * there are more than twice the fanout, and in a node above more than four times, of which some then become one: the fewest bytes written
-     * (SplinterDB, section 2).
+     * Runs wait in a node until one child has twice as many as the fanout, or four memtables of bytes, which then move on. What has come to a node
+     * so becomes one run; of those some become one when a leaf has more than twice the fanout, and a node above more than four times: the
+     * fewest bytes written (SplinterDB, section 2).
      */
     SIZE_TIERED,
     /** Few runs in the leaves, many above them: cheaper scans, more bytes written (lazy levelling). */

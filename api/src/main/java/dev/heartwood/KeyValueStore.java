@@ -196,6 +196,7 @@ public interface KeyValueStore extends AutoCloseable {
      *     once the store was reopened, or with {@code bin/heartwood backup} after closing it
      * @throws InsufficientMemoryException when the budget has no memory to do it with now; the directory opens as after any call that
      *     does not return
+     * @throws TooLargeException as by {@link #checkpoint}
      */
     BackupReport backup(Path directory);
 
@@ -218,6 +219,7 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws PreviousFailureException when the store takes no writes any more
      * @throws NoSpaceException when the device has no space for a checkpoint, or for what is to be packed; the store goes on
      * @throws InsufficientMemoryException when the budget has no memory for that now; so does the store then
+     * @throws TooLargeException as by {@link #checkpoint}
      * @throws StoreIoException when the system fails to write or to sync; the store takes no writes any more then
      */
     void settle();

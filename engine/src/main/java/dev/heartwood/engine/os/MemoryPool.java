@@ -27,7 +27,7 @@ public final class MemoryPool implements AutoCloseable {
     private static final long ADDRESS_END = 1L << 48;
 
     private static final int POISON = 0xDB;
-    private static final long POISON_BYTES_MAX = 1 << 20;
+    private static final long POISON_BYTES_MAX = 128 << 10;
 
     private final ReentrantLock lock = new ReentrantLock();
     private final long address;

@@ -10,12 +10,21 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class MemoryRegions {
     /*
      * A sorted array of region starts, and beside each its length, replaced as a whole when a region comes or goes, so that asking
-     * takes no lock and allocates nothing.
+     * takes no lock and allocates nothing. Where an address that looks alike was found last is looked at first.
      *
      * Shared field   read       written    guarded by
      * regions        volatile   volatile   CHANGE
+     * HINTS          plain      plain      what they name is looked at before it is believed
      */
-    private record Regions(long[] starts, long[] lengths) {}
+    private record Regions(long[] starts, long[] lengths) {
+        boolean isWithin(int at, long address, long length) {
+            long offset = address - starts[at];
+            return offset >= 0 && length >= 0 && length <= lengths[at] - offset;
+        }
+    }
+
+    private static final int HINT_SHIFT = 16;
+    private static final int[] HINTS = new int[512];
 
     private static final ReentrantLock CHANGE = new ReentrantLock();
     private static volatile Regions regions = new Regions(new long[0], new long[0]);
@@ -103,11 +112,18 @@ public final class MemoryRegions {
      */
     public static boolean contains(long address, long length) {
         Regions now = regions;
+        int hint = (int) (address >>> HINT_SHIFT) & HINTS.length - 1;
+        int at = HINTS[hint];
+        return at < now.starts.length && now.isWithin(at, address, length) || contains(now, address, length, hint);
+    }
+
+    private static boolean contains(Regions now, long address, long length, int hint) {
         int found = Arrays.binarySearch(now.starts, address);
         int at = found >= 0 ? found : -found - 2;
-        if (at < 0 || length < 0 || address - now.starts[at] + length > now.lengths[at]) {
+        if (at < 0 || !now.isWithin(at, address, length)) {
             throw new AssertionError("no native memory at " + text(address, length));
         }
+        HINTS[hint] = at;
         return true;
     }
 

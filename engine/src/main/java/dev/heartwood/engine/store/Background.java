@@ -133,10 +133,13 @@ final class Background {
         return steps.memtableShare(packing.memtablesPacked() == 0);
     }
 
-    /** What is owed to the tree, as a share of what may be; no more than that while merges wait for space, which nobody makes by writing less. */
+    /**
+     * What is owed to the tree, as a share of what may be; no more than that while merges wait for space or fail for another reason, as over a page
+     * that cannot be read: nobody makes up for that by writing less.
+     */
     double debtShare() {
         double share = (double) compactions.overdueBytes() / debtBytesMax;
-        return isSpaceShort ? Math.min(share, 1) : share;
+        return isSpaceShort || compactions.isAnyFailing() ? Math.min(share, 1) : share;
     }
 
     /** What packs the sealed memtables. */

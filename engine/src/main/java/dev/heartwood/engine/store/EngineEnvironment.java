@@ -63,6 +63,9 @@ public final class EngineEnvironment implements Environment {
     /** Memtables that a replay makes of many, as far as there is memory for them. */
     private static final int PACKED_OF_REPLAY = 16;
 
+    /** The part of the Java heap that such a memtable is no larger than: to order it takes up to as much, where its entries are the smallest. */
+    private static final int HEAP_PART_OF_REPLAY = 4;
+
     /** Memtables of at least so many parts of a file that may not grow beyond a limit: those that wait to be packed take some of it. */
     private static final int MEMTABLES_OF_FULL_FILE = 32;
 
@@ -485,10 +488,11 @@ public final class EngineEnvironment implements Environment {
 
     /**
      * The size from which on what a log of so many generations has is packed. A replay merges nothing, so that many memtables would be as
-     * many runs in each leaf: they are larger than others then, if those are small.
+     * many runs in each leaf: they are larger than others then, if those are small, as far as the Java heap can hold their order, too.
      */
     long replayedMemtableBytes(StoreOptions storeOptions, long memtableBytes, int generations) {
-        long most = Math.max(memtableBytes, withinDisk(storeOptions, plan.memtableBytes()));
+        long usual = Math.min(withinDisk(storeOptions, plan.memtableBytes()), Runtime.getRuntime().maxMemory() / HEAP_PART_OF_REPLAY);
+        long most = Math.max(memtableBytes, usual);
         return Math.clamp(memtableBytes * ((long) generations / PACKED_OF_REPLAY), memtableBytes, most);
     }
 

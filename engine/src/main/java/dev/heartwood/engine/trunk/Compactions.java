@@ -100,6 +100,11 @@ public final class Compactions {
         return trunk.overdueBytes();
     }
 
+    /** Whether merges that are needed have failed and are still to be done: those that owe more than others for other reasons than time. */
+    public boolean isAnyFailing() {
+        return trunk.isAnyMergeFailing();
+    }
+
     /** How often the tree has changed. */
     public long treeChanges() {
         return trunk.changes();

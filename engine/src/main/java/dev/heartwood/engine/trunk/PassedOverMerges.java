@@ -7,7 +7,7 @@ import java.util.Set;
 
 /**
  * Merges that could not be done now, as for want of space or because a page cannot be read: others are planned before them, which would
- * else wait for ever behind one that is the most wanted each time. Guarded by the trunk's structure lock.
+ * else wait for ever behind one that is the most wanted each time. Guarded by the trunk's structure lock, but for what is said to be thread-safe.
  */
 final class PassedOverMerges {
     /** A node, known by where its keys begin, the same array while it is there. */
@@ -26,6 +26,12 @@ final class PassedOverMerges {
 
     private final Set<Place> needed = new HashSet<>();
     private int doneSince;
+
+    /** Places of merges that were needed and failed, until one of such a place is done. */
+    private final Set<Place> failing = new HashSet<>();
+
+    /** Read by any thread. */
+    private volatile boolean isAnyFailing;
     private final Set<Place> quiet = new HashSet<>();
     private final Set<Place> withoutSpace = new HashSet<>();
 
@@ -42,6 +48,8 @@ final class PassedOverMerges {
     /** Until no other merge is needed, or some of those were done: there may be others for as long as somebody writes. */
     void addNeeded(CompactionPlan plan) {
         needed.add(Place.of(plan));
+        failing.add(Place.of(plan));
+        isAnyFailing = true;
     }
 
     void retryNeeded() {
@@ -49,8 +57,16 @@ final class PassedOverMerges {
         doneSince = 0;
     }
 
+    /** Whether merges that are needed have failed, so that what they owe tells nothing of how fast others are. Thread-safe. */
+    boolean isAnyFailing() {
+        return isAnyFailing;
+    }
+
     /** A merge was done. */
-    void done() {
+    void done(CompactionPlan plan) {
+        if (isAnyFailing && failing.remove(Place.of(plan))) {
+            isAnyFailing = !failing.isEmpty();
+        }
         if (!needed.isEmpty() && ++doneSince >= DONE_BEFORE_RETRY) {
             retryNeeded();
         }

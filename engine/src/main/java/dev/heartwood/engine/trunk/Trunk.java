@@ -465,6 +465,10 @@ public final class Trunk {
         return planner.isSpaceShort();
     }
 
+    boolean isAnyMergeFailing() {
+        return planner.passedOver().isAnyFailing();
+    }
+
     /** Whether merges wait for {@link #retryWithoutSpace}. */
     boolean isAnyWithoutSpace() {
         structure.lock();
@@ -491,7 +495,7 @@ public final class Trunk {
         structure.lock();
         try {
             planner.end(plan);
-            planner.passedOver().done();
+            planner.passedOver().done(plan);
             TrunkNode root = Installer.replace(version.root(), Span.ALL, plan, output, mergedPosition);
             if (root != version.root()) {
                 publishBalanced(root, version.generation());

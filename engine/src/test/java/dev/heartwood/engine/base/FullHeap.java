@@ -72,7 +72,10 @@ public final class FullHeap {
 
     private int untilDone(int blocks, Runnable attempt) {
         int steps = 0;
-        while (room != null && !hasRoom(attempt)) {
+        while (!hasRoom(attempt)) {
+            if (room == null) {
+                throw new AssertionError("there was never enough room");
+            }
             giveBack(blocks);
             steps++;
         }
