@@ -45,8 +45,8 @@ public final class AutoPolicy {
     /** The logs of all stores between checkpoints that are farther apart than there is room for; replayed in about five seconds. */
     private static final long FAR_LOG_BYTES_MAX = 1L << 30;
 
-    /** As far as checkpoints can be asked to be apart. */
-    private static final int FAR_MEMTABLES_MAX = 1024;
+    /** The largest checkpoint distance there is, in memtables: as far as checkpoints can be asked to be apart. */
+    public static final int DISTANCE_MAX = 1024;
 
     /** Writes beside which it matters what is written between checkpoints: a memtable in so many intervals. */
     private static final double INTERVALS_PER_MEMTABLE = 10;
@@ -344,7 +344,7 @@ public final class AutoPolicy {
     private int far(WorkloadSample sample) {
         int room = sample.distanceRoom();
         long byLog = FAR_LOG_BYTES_MAX / sample.stores() / memtableBytes;
-        return (int) Math.max(room, Math.min(Math.min((long) FAR_ROOMS * room, byLog), FAR_MEMTABLES_MAX));
+        return (int) Math.max(room, Math.min(Math.min((long) FAR_ROOMS * room, byLog), DISTANCE_MAX));
     }
 
     private static String bytes(double bytes) {

@@ -8,6 +8,7 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MemoryStats;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.auto.AutoPolicy;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Randomness;
@@ -56,9 +57,6 @@ public final class EngineEnvironment implements Environment {
     private static final int LOG_SEGMENTS_OPEN_MAX = 1 << 14;
 
     private static final int LOG_SEGMENTS_OPEN_LEAST = 16;
-
-    /** The largest checkpoint distance there is, in memtables. */
-    private static final int DISTANCE_MAX = 1024;
 
     /** Memtables that a replay makes of many, as far as there is memory for them. */
     private static final int PACKED_OF_REPLAY = 16;
@@ -509,7 +507,7 @@ public final class EngineEnvironment implements Environment {
     /** How many full memtables a store can have unwritten in its part of the page cache. */
     int memtablesUnwrittenMax(long memtableBytes) {
         long room = plan.framesBytes() / 2 / openStores() / memtableBytes;
-        return (int) Math.clamp(room, 1, DISTANCE_MAX);
+        return (int) Math.clamp(room, 1, AutoPolicy.DISTANCE_MAX);
     }
 
     long debtBytesMax(long memtableBytes) {

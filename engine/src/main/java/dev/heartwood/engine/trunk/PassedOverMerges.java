@@ -25,15 +25,16 @@ final class PassedOverMerges {
     private static final int DONE_BEFORE_RETRY = 16;
 
     private final Set<Place> needed = new HashSet<>();
-    private int doneSince;
+    private final Set<Place> quiet = new HashSet<>();
+    private final Set<Place> withoutSpace = new HashSet<>();
 
-    /** Places of merges that were needed and failed, until one of such a place is done. */
+    /** Places of merges that were needed and failed, until one of such a place is done, or nothing is owed anywhere. */
     private final Set<Place> failing = new HashSet<>();
+
+    private int doneSince;
 
     /** Read by any thread. */
     private volatile boolean isAnyFailing;
-    private final Set<Place> quiet = new HashSet<>();
-    private final Set<Place> withoutSpace = new HashSet<>();
 
     /** Whether a node is passed over when merges of an urge are planned. */
     boolean contains(TrunkNode node, Span span, Urge urge) {
@@ -60,6 +61,12 @@ final class PassedOverMerges {
     /** Whether merges that are needed have failed, so that what they owe tells nothing of how fast others are. Thread-safe. */
     boolean isAnyFailing() {
         return isAnyFailing;
+    }
+
+    /** Nothing is owed: what failed was done, or is gone with its node. */
+    void nothingIsOwed() {
+        failing.clear();
+        isAnyFailing = false;
     }
 
     /** A merge was done. */

@@ -571,6 +571,7 @@ public final class Trunk {
         if (debt == 0) {
             // What was merged early is no reason to let what comes next wait.
             pace.restart(0);
+            planner.passedOver().nothingIsOwed();
         }
         overdueBytes = Math.max(0, debtBytes - pace.notDueBytes());
     }

@@ -43,15 +43,20 @@ class FullHeapBranchTest {
             }
         }
 
-        /** A writer gave back nothing when the list of groups had no room for its own. */
-        private void firstLargeValue() {
+        /** Adds an entry to one writer after the other, until there is room for it, and aborts them all; returns how many had none. */
+        private int addAndAbort(FullHeap.Attempt add) {
             begin(1);
-            addLarge(0);
+            add.run(0);
             writers[0].abort();
             begin(ATTEMPTS);
-            int failed = FullHeap.untilDone(ATTEMPTS, 1, this::addLarge);
-            require(failed > 5, "each part of it finds the heap full");
+            int failed = FullHeap.untilDone(ATTEMPTS, 1, add);
             FullHeap.whileFull(this::abortAll);
+            return failed;
+        }
+
+        /** A writer gave back nothing when the list of groups had no room for its own. */
+        private void firstLargeValue() {
+            require(addAndAbort(this::addLarge) > 5, "each part of it finds the heap full");
             require(fixture.extents.allocatedCount() == 0, "all extents are given back");
         }
 
@@ -62,13 +67,7 @@ class FullHeapBranchTest {
         /** A reference to a shared group was lost when the list of groups had no room for it. */
         private void sharedValue() {
             shared = fixture.write(List.of(new Entry(new byte[] {1}, 1, Entries.PUT, LARGE)));
-            begin(1);
-            addShared(0);
-            writers[0].abort();
-            begin(ATTEMPTS);
-            int failed = FullHeap.untilDone(ATTEMPTS, 1, this::addShared);
-            require(failed > 2, "each part of it finds the heap full");
-            FullHeap.whileFull(this::abortAll);
+            require(addAndAbort(this::addShared) > 2, "each part of it finds the heap full");
             shared.release();
             require(fixture.extents.allocatedCount() == 0, "all extents are given back");
         }

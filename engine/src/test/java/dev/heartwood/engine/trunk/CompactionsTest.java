@@ -233,6 +233,20 @@ class CompactionsTest {
         assertFalse(compactions.isAnyFailing());
     }
 
+    /** As of a node that was split, or whose range was discarded. */
+    @Test
+    void whatFailedAndIsGoneIsForgottenOnceNothingIsOwed() {
+        for (int i = 0; i < 40; i++) {
+            writeSome(i);
+        }
+        CompactionPlan first = tree.trunk.plan(Urge.NEEDED);
+        tree.trunk.passOver(first);
+        tree.trunk.abandon(first);
+        tree.trunk.discard(Span.ALL);
+        assertEquals(0, tree.trunk.debtBytes());
+        assertFalse(compactions.isAnyFailing());
+    }
+
     private TrunkNode nextNeeded() {
         CompactionPlan plan = tree.trunk.plan(Urge.NEEDED);
         assertNotNull(plan);
