@@ -109,6 +109,7 @@ public final class EngineEnvironment implements Environment {
             BiFunction<Path, StoreOptions, Storage> storages,
             Surroundings surroundings) {
         Platform.require();
+        ClassInitialization.run();
         this.options = options;
         this.surroundings = surroundings;
         this.plan = MemoryPlan.of(options);
