@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * What a store must contain: a sorted map, the steps that led to it, and which of them are sure to survive what. A step is one
@@ -28,10 +29,12 @@ public final class Model {
      *
      * States are compared by a hash that a step updates in constant time, and by their contents when the hashes agree.
      */
-    private record Step(List<Write> writes, Durability level) {}
+    private record Step(List<Write> writes, int[] keys, long[] hashes, Durability level) {}
 
     private final MergeOperator mergeOperator;
     private final List<Step> steps = new ArrayList<>();
+    /** The numbers of the keys that the base or a step names. */
+    private final TreeMap<byte[], Integer> numbers = newMap();
     private State base;
     private State now;
     private int survivesKill;
@@ -53,10 +56,19 @@ public final class Model {
 
     /** A step is about to be taken; returns its number. The model's state contains it from now on. */
     public int begin(Durability level, List<Write> writes) {
-        Step step = new Step(List.copyOf(writes), level);
+        int[] keys = writes.stream().mapToInt(write -> number(write.key())).toArray();
+        // What follows from a write alone is not found out again for each of the states that may be left.
+        long[] hashes = writes.stream()
+                .mapToLong(write -> write.kind() == Write.Kind.PUT ? State.hash(write.key(), write.value()) : 0)
+                .toArray();
+        Step step = new Step(List.copyOf(writes), keys, hashes, level);
         steps.add(step);
         now.apply(step);
         return steps.size();
+    }
+
+    private int number(byte[] key) {
+        return numbers.computeIfAbsent(key, added -> numbers.size());
     }
 
     /** The store has returned from a step. */
@@ -109,28 +121,36 @@ public final class Model {
         if (kind == CrashKind.POWER_LOSS && unsyncedBeforeKill.contains(hash)) {
             return null;
         }
-        State checkpoint = base.copy();
-        for (int c = 0; c <= steps.size(); c++) {
-            if (c > 0) {
-                checkpoint.apply(steps.get(c - 1));
-            }
-            boolean distinct = c == checkpointed || c > 0 && steps.get(c - 1).level == Durability.NONE;
-            if (c >= checkpointed && distinct && reaches(checkpoint.copy(), c, Math.max(c, floor), hash, found)) {
-                return null;
-            }
+        if (anyState(floor, state -> state.hash == hash && difference(state.map(), found) == null)) {
+            return null;
         }
         return "after " + kind + " the store holds " + found.size() + " keys, which is no state it may have: steps 1.." + floor
                 + " of " + steps.size() + " had to survive; against the state after all steps: "
                 + difference(now.map, found);
     }
 
-    /** Whether the log ending somewhere at or after {@code floor} leads from a checkpoint to what was found. */
-    private boolean reaches(State state, int c, int floor, long hash, NavigableMap<byte[], byte[]> found) {
+    /** Whether a state passes that a checkpoint and a log name which ends at or after {@code floor}. */
+    private boolean anyState(int floor, Predicate<Candidate> test) {
+        Candidate checkpoint = new Candidate(base.map);
+        for (int c = 0; c <= steps.size(); c++) {
+            if (c > 0) {
+                checkpoint.apply(steps.get(c - 1));
+            }
+            boolean distinct = c == checkpointed || c > 0 && steps.get(c - 1).level == Durability.NONE;
+            if (c >= checkpointed && distinct && anyEnd(new Candidate(checkpoint), c, floor, test)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a state passes to which a log leads from a checkpoint. */
+    private boolean anyEnd(Candidate state, int c, int floor, Predicate<Candidate> test) {
         for (int p = c; p <= steps.size(); p++) {
             if (p > c && steps.get(p - 1).level != Durability.NONE) {
                 state.apply(steps.get(p - 1));
             }
-            if (p >= floor && state.hash == hash && difference(state.map, found) == null) {
+            if (p >= floor && test.test(state)) {
                 return true;
             }
         }
@@ -145,6 +165,7 @@ public final class Model {
             unsyncedBeforeKill.clear();
         }
         steps.clear();
+        numbers.clear();
         base = new State();
         found.forEach(base::put);
         now = base.copy();
@@ -194,25 +215,10 @@ public final class Model {
 
     /** Adds every state that a loss of power may leave now. */
     private void rememberUnsynced() {
-        State checkpoint = base.copy();
-        for (int c = 0; c <= steps.size(); c++) {
-            if (c > 0) {
-                checkpoint.apply(steps.get(c - 1));
-            }
-            boolean distinct = c == checkpointed || c > 0 && steps.get(c - 1).level == Durability.NONE;
-            if (c < checkpointed || !distinct) {
-                continue;
-            }
-            State state = checkpoint.copy();
-            for (int p = c; p <= steps.size(); p++) {
-                if (p > c && steps.get(p - 1).level != Durability.NONE) {
-                    state.apply(steps.get(p - 1));
-                }
-                if (p >= survivesPowerLoss) {
-                    unsyncedBeforeKill.add(state.hash);
-                }
-            }
-        }
+        anyState(survivesPowerLoss, state -> {
+            unsyncedBeforeKill.add(state.hash);
+            return false;
+        });
     }
 
     /** The first key in which two maps differ, described; null when they are equal. */
@@ -265,6 +271,53 @@ public final class Model {
             long h = Arrays.hashCode(key) * 0x9E3779B97F4A7C15L + Arrays.hashCode(value);
             h ^= h >>> 29;
             return h * 0xD6E8FEB86659FD93L;
+        }
+    }
+
+    /** A state that is one of many: the value of each key by the key's number, since looking keys up is most of the work otherwise. */
+    private final class Candidate {
+        private final byte[][] values;
+        /** What each key adds to the hash. */
+        private final long[] parts;
+
+        private long hash;
+
+        Candidate(NavigableMap<byte[], byte[]> map) {
+            map.keySet().forEach(Model.this::number);
+            values = new byte[numbers.size()][];
+            parts = new long[values.length];
+            map.forEach((key, value) -> put(number(key), value, State.hash(key, value)));
+        }
+
+        Candidate(Candidate other) {
+            values = other.values.clone();
+            parts = other.parts.clone();
+            hash = other.hash;
+        }
+
+        void apply(Step step) {
+            for (int i = 0; i < step.keys.length; i++) {
+                Write write = step.writes.get(i);
+                byte[] value = write.applyTo(values[step.keys[i]], mergeOperator);
+                boolean isMade = write.kind() == Write.Kind.MERGE && value != null;
+                put(step.keys[i], value, isMade ? State.hash(write.key(), value) : step.hashes[i]);
+            }
+        }
+
+        private void put(int number, byte[] value, long part) {
+            hash += part - parts[number];
+            parts[number] = part;
+            values[number] = value;
+        }
+
+        NavigableMap<byte[], byte[]> map() {
+            TreeMap<byte[], byte[]> map = newMap();
+            numbers.forEach((key, number) -> {
+                if (values[number] != null) {
+                    map.put(key, values[number]);
+                }
+            });
+            return map;
         }
     }
 }

@@ -14,6 +14,9 @@ final class BuddyTree {
      *   0             nothing is free within it,
      *   ALLOCATED     it was allocated as one block.
      *
+     * Values under a wholly free or an allocated block are stale, and none is ALLOCATED: a block becomes wholly free by being given back,
+     * or when both its parts are, and only such a block is allocated.
+     *
      * Units past the end of the memory are 0 for ever, so that any number of units is served.
      */
     private static final byte ALLOCATED = -1;
@@ -77,7 +80,7 @@ final class BuddyTree {
     /** Throws what {@link #free} would. */
     void requireAllocated(int unit, int order) {
         int node = order > rootOrder || unit < 0 || unit >= 1 << rootOrder ? 0 : unit + (1 << rootOrder) >>> order;
-        if (node == 0 || (unit & (1 << order) - 1) != 0 || largest[node] != ALLOCATED || withinFree(node)) {
+        if (node == 0 || (unit & (1 << order) - 1) != 0 || largest[node] != ALLOCATED) {
             throw new IllegalStateException("no block of 2^" + order + " units is allocated at unit " + unit);
         }
     }
@@ -85,16 +88,6 @@ final class BuddyTree {
     /** The order of the largest free block, or -1. */
     int largestFree() {
         return largest[1] <= 0 ? -1 : largest[1] - 1;
-    }
-
-    /** Values under a wholly free or allocated block are stale; they must not be mistaken for an allocation. */
-    private boolean withinFree(int node) {
-        for (int above = node >>> 1; above > 0; above >>>= 1) {
-            if (largest[above] == orderOf(above) + 1 || largest[above] == ALLOCATED) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private void updateAbove(int node, int order) {
