@@ -102,9 +102,10 @@ final class BulkRestore {
         return time.hiResClockMs() - recentBegin >= CAUGHT_UP_MILLIS;
     }
 
+    /** What could not be written here is still due: where writes are undone, what follows leads back to this commit. */
     private void checkpoint(Runnable record) {
         store.checkpoint();
-        sinceCheckpointBytes = 0;
         record.run();
+        sinceCheckpointBytes = 0;
     }
 }
