@@ -4,7 +4,6 @@ import dev.heartwood.MemoryStats;
 import dev.heartwood.StoreStats;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.metrics.Gauge;
@@ -16,7 +15,8 @@ import org.apache.kafka.streams.processor.internals.metrics.StreamsMetricsImpl;
 
 /**
  * The gauges of one store at the level INFO, among the other metrics of state stores. Those whose name begins with {@code
- * instance-} are of the environment that the store shares with all others of its KafkaStreams instance.
+ * instance-} are of the environment that the store shares with all others of its KafkaStreams instance, the same at each of them. No gauge
+ * is made of both kinds: one store's part of what all have done says nothing of either.
  */
 final class TableMetrics {
     /** The scope that store metrics are tagged with. */
@@ -49,27 +49,23 @@ final class TableMetrics {
         store("compaction-debt-bytes", "bytes that merges are still due for", StoreStats::debtBytes);
         store("damaged-pages", "different pages of the store found damaged since it was opened", StoreStats::damagedPages);
         store("merges-set-aside", "merges that met a damaged page since the store was opened, and are not done", StoreStats::mergesSetAside);
-        storeRatio("write-amplification", "bytes written to the device per byte written", StoreStats::writeAmplification);
+        store("filter-probes", "filters that point reads of the store asked", StoreStats::filterProbes);
+        gauge("write-amplification", "bytes written to the device per byte written", (config, now) -> {
+            StoreStats stats = stats();
+            return stats == null ? 0.0 : stats.writeAmplification();
+        });
         gauge("uncommitted-bytes", "bytes written since the last commit", (config, now) -> table.writtenBytes());
         shared("instance-memory-budget-bytes", "the memory of all stores together", MemoryStats::budgetBytes);
         shared("instance-memory-used-bytes", "what all stores use of it", MemoryStats::usedBytes);
         shared("instance-memtable-bytes", "what memtables of all stores use", MemoryStats::memtableBytes);
         shared("instance-cache-bytes", "what the page cache of all stores uses", MemoryStats::cacheBytes);
-        storeRatio("instance-page-reads-per-probe", "pages read by point reads of all stores, per filter probe of this one",
-                stats -> stats.filterProbes() == 0 ? 0 : (double) stats.pageReads() / stats.filterProbes());
+        store("instance-page-reads", "pages of all stores read because they were asked for and not in memory", StoreStats::pageReads);
     }
 
     private void store(String name, String description, ToLongFunction<StoreStats> value) {
         gauge(name, description, (config, now) -> {
             StoreStats stats = stats();
             return stats == null ? 0L : value.applyAsLong(stats);
-        });
-    }
-
-    private void storeRatio(String name, String description, ToDoubleFunction<StoreStats> value) {
-        gauge(name, description, (config, now) -> {
-            StoreStats stats = stats();
-            return stats == null ? 0.0 : value.applyAsDouble(stats);
         });
     }
 

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.Sensor.RecordingLevel;
@@ -41,6 +42,7 @@ class MetricsTest {
                             "disk-bytes",
                             "live-bytes",
                             "user-bytes-written",
+                            "filter-probes",
                             "write-amplification",
                             "stall-time-ns",
                             "stall-time-ns-max",
@@ -52,7 +54,7 @@ class MetricsTest {
                             "instance-memory-used-bytes",
                             "instance-memtable-bytes",
                             "instance-cache-bytes",
-                            "instance-page-reads-per-probe"),
+                            "instance-page-reads"),
                     shown.keySet());
             double written = (double) RECORDS * VALUE_BYTES;
             assertTrue(shown.get("user-bytes-written") > written, shown::toString);
@@ -68,6 +70,43 @@ class MetricsTest {
             store.close();
             assertEquals(without, gauges(metrics).keySet());
         }
+    }
+
+    /** One of two stores is read more: each shows its own filters, and both the pages of both. A ratio of the two was another at each of them. */
+    @Test
+    void pageReadsAreOfTheInstanceAndFilterProbesOfTheStore() {
+        try (TestDirectory directory = new TestDirectory("metrics")) {
+            StreamsMetricsImpl metrics = StoreContext.metrics();
+            StoreContext context =
+                    new StoreContext(directory.path(), Map.of(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "32m"), metrics);
+            fillAndClose(context, "busy");
+            fillAndClose(context, "idle");
+            HeartwoodKeyValueStore busy = context.open(HeartwoodKeyValueStore.of("busy", ValueFormat.PLAIN));
+            HeartwoodKeyValueStore idle = context.open(HeartwoodKeyValueStore.of("idle", ValueFormat.PLAIN));
+            for (int i = 0; i < RECORDS; i++) {
+                busy.get(key(i));
+            }
+            idle.get(key(0));
+            busy.table().settle();
+            idle.table().settle();
+            Map<String, Double> ofBusy = gauges(metrics, "busy");
+            Map<String, Double> ofIdle = gauges(metrics, "idle");
+            assertTrue(ofBusy.get("instance-page-reads") > 0, ofBusy::toString);
+            assertEquals(ofBusy.get("instance-page-reads"), ofIdle.get("instance-page-reads"));
+            assertEquals(busy.table().stats().pageReads(), ofIdle.get("instance-page-reads"));
+            assertEquals(busy.table().stats().filterProbes(), ofBusy.get("filter-probes"));
+            assertEquals(idle.table().stats().filterProbes(), ofIdle.get("filter-probes"));
+            assertTrue(ofBusy.get("filter-probes") > 10 * ofIdle.get("filter-probes"), () -> ofBusy + " and " + ofIdle);
+            busy.close();
+            idle.close();
+        }
+    }
+
+    private static void fillAndClose(StoreContext context, String name) {
+        HeartwoodKeyValueStore store = context.open(HeartwoodKeyValueStore.of(name, ValueFormat.PLAIN));
+        fill(store);
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
     }
 
     @Test
@@ -117,8 +156,17 @@ class MetricsTest {
 
     /** The numbers among the metrics of state stores that are shown at INFO, by name. */
     private static Map<String, Double> gauges(StreamsMetricsImpl metrics) {
+        return gauges(metrics, tags -> true);
+    }
+
+    private static Map<String, Double> gauges(StreamsMetricsImpl metrics, String store) {
+        return gauges(metrics, tags -> store.equals(tags.get(TableMetrics.SCOPE + "-state-id")));
+    }
+
+    private static Map<String, Double> gauges(StreamsMetricsImpl metrics, Predicate<Map<String, String>> tags) {
         return metrics.metrics().entrySet().stream()
                 .filter(metric -> metric.getKey().group().equals("stream-state-metrics"))
+                .filter(metric -> tags.test(metric.getKey().tags()))
                 .filter(metric -> metric.getValue() instanceof KafkaMetric shown
                         && shown.config().recordLevel() == RecordingLevel.INFO
                         && shown.metricValue() instanceof Number)
