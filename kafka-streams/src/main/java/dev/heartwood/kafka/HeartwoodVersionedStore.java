@@ -106,6 +106,9 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
                 continue;
             }
             table.observe(record.timestamp());
+            if (record.value() == null && !VersionKeys.fits(record.key())) {
+                continue;
+            }
             insert(record.key(), record.value(), record.timestamp(), batch::put);
             // The next record may be of the same key, and looks for this one in the table.
             batch.write();

@@ -1,5 +1,6 @@
 package dev.heartwood.kafka;
 
+import dev.heartwood.KeyValueStore;
 import dev.heartwood.WriteBatch;
 import org.apache.kafka.streams.query.Position;
 
@@ -20,8 +21,11 @@ final class RestoreBatch implements AutoCloseable {
         this.batch = batch;
     }
 
-    /** Sets the value of a table key; null removes it. */
+    /** Sets the value of a table key; null removes it. No table has anything at a key that is too long, so there is nothing to remove. */
     void put(byte[] tableKey, byte[] value) {
+        if (value == null && tableKey.length > KeyValueStore.KEY_BYTES_MAX) {
+            return;
+        }
         long bytes = tableKey.length + (value == null ? 0L : value.length);
         if (batch.bytes() + bytes > WRITE_BYTES) {
             write();

@@ -241,12 +241,22 @@ final class StateTable implements TableReader, AutoCloseable {
     }
 
     /**
-     * Begins a batch of restored records, which are committed data and need no way back. A commit that waits is finished before any of them
-     * moves the time of the stream, by which data is dropped.
+     * Writes restored records, which are committed data and need no way back: {@code puts} puts them into a batch, and whatever the engine
+     * refuses on the way is a failure of this store.
      */
-    synchronized RestoreBatch restore() {
+    void restore(Consumer<RestoreBatch> puts) {
+        writing(() -> {
+            beginRestore();
+            try (RestoreBatch batch = new RestoreBatch(this, store.newBatch())) {
+                puts.accept(batch);
+                batch.finish();
+            }
+        });
+    }
+
+    /** A commit that waits is finished before any restored record moves the time of the stream, by which data is dropped. */
+    private synchronized void beginRestore() {
         writing(this::finishCommit);
-        return new RestoreBatch(this, store.newBatch());
     }
 
     /** Writes a batch of restored records. */

@@ -83,10 +83,7 @@ abstract class TableStore implements StateStore {
         if (!isOpen()) {
             open();
         }
-        try (RestoreBatch batch = table().restore()) {
-            restore(records, batch);
-            batch.finish();
-        }
+        table().restore(batch -> restore(records, batch));
     }
 
     /** Puts restored records into the batch. */

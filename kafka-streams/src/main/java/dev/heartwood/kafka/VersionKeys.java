@@ -1,6 +1,7 @@
 package dev.heartwood.kafka;
 
 import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -41,8 +42,17 @@ final class VersionKeys {
         }
     }
 
+    /** Whether a table can have versions of a record key: otherwise it is too long. */
+    static boolean fits(byte[] recordKey) {
+        return tableKeyBytes(recordKey) <= KeyValueStore.KEY_BYTES_MAX;
+    }
+
+    private static int tableKeyBytes(byte[] recordKey) {
+        return 1 + Integer.BYTES + recordKey.length + Long.BYTES;
+    }
+
     static byte[] tableKey(byte[] recordKey, long validFrom) {
-        return ByteBuffer.allocate(1 + Integer.BYTES + recordKey.length + Long.BYTES)
+        return ByteBuffer.allocate(tableKeyBytes(recordKey))
                 .put(TableKeys.DATA)
                 .putInt(recordKey.length)
                 .put(recordKey)

@@ -2,11 +2,13 @@ package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.TooLargeException;
 import dev.heartwood.testkit.TestDirectory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,17 +17,26 @@ import java.util.Map;
 import java.util.Random;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.state.internals.SessionKeySchema;
+import org.apache.kafka.streams.state.internals.WindowKeySchema;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Records as large as a write may be, and nearly: what was written alone is restored, overwritten, moved and gone back to as well. */
 class LargeRecordsTest {
     private static final String MEMORY = "16m";
     private static final int LARGE_BYTES = 900 << 10;
+    private static final int KEY_BYTES_TOO_MANY = 70_000;
+    private static final Duration RETENTION = Duration.ofMinutes(10);
 
     private final TestDirectory directory = new TestDirectory("large-records");
 
@@ -141,6 +152,63 @@ class LargeRecordsTest {
             store.close();
             return longest;
         }
+    }
+
+    /** A kind of store, with the key that its changelog has for a record at a time of 0. */
+    private enum Kind {
+        KEY_VALUE(() -> HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN), key -> key),
+        WINDOW(
+                () -> HeartwoodStores.persistentWindowStore("s", RETENTION, Duration.ofMinutes(1), false).get(),
+                key -> WindowKeySchema.toStoreKeyBinary(Bytes.wrap(key), 0, 0).get()),
+        SESSION(
+                () -> HeartwoodStores.persistentSessionStore("s", RETENTION).get(),
+                key -> SessionKeySchema.toBinary(Bytes.wrap(key), 0, 0).get()),
+        VERSIONED(() -> new HeartwoodVersionedStore("s", RETENTION.toMillis()), key -> key);
+
+        private final Supplier<StateStore> store;
+        private final UnaryOperator<byte[]> changelogKey;
+
+        Kind(Supplier<StateStore> store, UnaryOperator<byte[]> changelogKey) {
+            this.store = store;
+            this.changelogKey = changelogKey;
+        }
+
+        TableStore store() {
+            return (TableStore) store.get();
+        }
+
+        KeyValue<byte[], byte[]> change(byte[] key, byte[] value) {
+            return KeyValue.pair(changelogKey.apply(key), value);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aKeyThatIsTooLongToBeRestoredIsAFailureOfTheStore(Kind kind) {
+        StoreContext context = context(StreamsConfig.AT_LEAST_ONCE);
+        TableStore store = context.open(kind.store());
+        KeyValue<byte[], byte[]> tooLong = kind.change(new byte[KEY_BYTES_TOO_MANY], new byte[1]);
+        ProcessorStateException failure = assertThrows(
+                ProcessorStateException.class, () -> context.streams().restore("s", List.of(tooLong)));
+        assertInstanceOf(TooLargeException.class, failure.getCause());
+        context.streams().restore("s", List.of(kind.change(new byte[1], new byte[1])));
+        assertEquals(1, store.table().entriesEstimate());
+        store.close();
+    }
+
+    /** Another kind of store wrote the changelog. What it deleted cannot be here, and need not keep the rest from being restored. */
+    @ParameterizedTest
+    @EnumSource
+    void theDeletionOfAKeyThatIsTooLongIsRestoredAsNothing(Kind kind) {
+        StoreContext context = context(StreamsConfig.AT_LEAST_ONCE);
+        TableStore store = context.open(kind.store());
+        context.streams()
+                .restore("s", List.of(
+                        kind.change(new byte[1], new byte[1]),
+                        kind.change(new byte[KEY_BYTES_TOO_MANY], null),
+                        kind.change(new byte[2], new byte[1])));
+        assertEquals(2, store.table().entriesEstimate());
+        store.close();
     }
 
     /** A batch of it alone was refused, so that the store could never be restored. */
