@@ -53,9 +53,13 @@ class HeartwoodKeyValueStore extends TableStore implements KeyValueStore<Bytes, 
 
     @Override
     public final void put(Bytes key, byte[] value) {
-        Objects.requireNonNull(key, "key cannot be null");
+        requireKey(key);
         table().put(TableKeys.data(key.get()), value);
         updatePosition();
+    }
+
+    private static void requireKey(Bytes key) {
+        Objects.requireNonNull(key, "key cannot be null");
     }
 
     @Override
@@ -69,6 +73,10 @@ class HeartwoodKeyValueStore extends TableStore implements KeyValueStore<Bytes, 
 
     @Override
     public final void putAll(List<KeyValue<Bytes, byte[]>> entries) {
+        // All before any is written.
+        for (KeyValue<Bytes, byte[]> entry : entries) {
+            requireKey(entry.key);
+        }
         for (KeyValue<Bytes, byte[]> entry : entries) {
             put(entry.key, entry.value);
         }
