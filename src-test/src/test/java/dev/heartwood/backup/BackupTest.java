@@ -15,6 +15,8 @@ import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.SimulatedMachine;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,6 +24,7 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
 /** Backups that succeed. */
@@ -198,5 +201,85 @@ class BackupTest {
             store.backup(TARGET);
         }
         BackupFixture.requireContents(past, TARGET, model, "backup of the other future");
+    }
+
+    private static void putAll(KeyValueStore store, int count, char value) {
+        for (int i = 0; i < count; i++) {
+            store.put(key(i), new byte[] {(byte) value});
+        }
+    }
+
+    /** A restored copy of a store came to a checkpoint of the same number, and its pages in the directory were taken for the store's own. */
+    @Test
+    void aStoreDoesNotTrustTheBackupOfItsCopyWhateverTheCheckpointsNumber() {
+        SimulatedMachine machine = new SimulatedMachine(6);
+        Path restored = Path.of("simulated", "restored");
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            putAll(store, 1000, '-');
+        }
+        for (String name : machine.files(STORE)) {
+            machine.place(restored, name, machine.contents(STORE, name));
+        }
+        long number;
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            putAll(store, 2000, 'a');
+            number = store.backup(TARGET).checkpoint();
+        }
+        try (KeyValueStore store = BackupFixture.open(machine, restored)) {
+            putAll(store, 2000, 'r');
+            while (store.backup(Path.of("simulated", "elsewhere")).checkpoint() < number) {
+                store.put(key(0), new byte[] {'r'});
+            }
+            assertEquals(number, store.backup(TARGET).checkpoint());
+        }
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            store.backup(TARGET);
+        }
+        for (int i = 0; i < 2000; i++) {
+            model.put(key(i), new byte[] {'a'});
+        }
+        BackupFixture.requireContents(machine, TARGET, model, "backup after that of the copy");
+    }
+
+    /** Its record, and the store's note of it, have the number of the checkpoint alone. */
+    @Test
+    void aBackupOfAnOlderVersionIsComparedAsAWholeOnce() {
+        SimulatedMachine machine = new SimulatedMachine(7);
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            BackupFixture.write(store, model, new SplittableRandom(7), 3000);
+            store.settle();
+            BackupReport made = store.backup(TARGET);
+            ByteBuffer record = image(machine, TARGET, "backup");
+            ByteBuffer olderRecord = ByteBuffer.allocate(record.remaining() - 9);
+            olderRecord.put(record.slice(0, 16)).put(record.slice(25, record.remaining() - 25));
+            place(machine, TARGET, "backup", olderRecord);
+            ByteBuffer note = image(machine, STORE, "backups-made");
+            place(machine, STORE, "backups-made", note.putLong(8, made.checkpoint()));
+            assertTrue(bytesReadBy(store) >= made.pages() * BackupFixture.PAGE_BYTES, "not compared");
+            assertTrue(bytesReadBy(store) < made.pages() * BackupFixture.PAGE_BYTES / 4, "compared although both know it");
+        }
+        BackupFixture.requireContents(machine, TARGET, model, "backup");
+    }
+
+    private static long bytesReadBy(KeyValueStore store) {
+        long before = store.stats().dataBytesRead();
+        assertEquals(0, store.backup(TARGET).pagesCopied());
+        return store.stats().dataBytesRead() - before;
+    }
+
+    /** What is behind the checksum. */
+    private static ByteBuffer image(SimulatedMachine machine, Path directory, String name) {
+        byte[] file = machine.contents(directory, name);
+        return ByteBuffer.wrap(file, 4, file.length - 4).slice().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private static void place(SimulatedMachine machine, Path directory, String name, ByteBuffer image) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(image.array(), image.arrayOffset(), image.capacity());
+        ByteBuffer file = ByteBuffer.allocate(4 + image.capacity()).order(ByteOrder.LITTLE_ENDIAN);
+        file.putInt((int) checksum.getValue()).put(image.rewind());
+        machine.place(directory, name, file.array());
     }
 }

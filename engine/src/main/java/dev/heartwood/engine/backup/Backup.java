@@ -34,6 +34,7 @@ public final class Backup implements AutoCloseable {
     private final Progress progress;
     private final boolean isBuiltUpon;
     private final long directoryId;
+    private final long completion;
     private long sourceBuffer;
     private long targetBuffer;
 
@@ -46,7 +47,8 @@ public final class Backup implements AutoCloseable {
         BackupRecord before = target.before();
         this.directoryId = before == null ? randomness.nextLong() : before.directoryId();
         Long made = MadeBackups.read(sourceFiles).get(directoryId);
-        this.isBuiltUpon = before != null && made != null && before.checkpoints().equals(List.of(made));
+        this.isBuiltUpon = before != null && before.completion() != BackupRecord.NONE && made != null && made == before.completion();
+        this.completion = randomness.nextLong() | 1;
         this.sourceBuffer = allocate();
         this.targetBuffer = allocate();
     }
@@ -64,15 +66,15 @@ public final class Backup implements AutoCloseable {
         try (BackupTarget target = new BackupTarget(to, source.pool(), source.newest().storeId());
                 Backup backup = new Backup(source, from, target, randomness, progress)) {
             BackupReport report = backup.run();
-            backup.remember(from, report);
+            backup.remember(from);
             return report;
         }
     }
 
     /** The copy is whole by now, whether the store's own disk takes a note of it or not: without one the next copy compares pages that it need not. */
-    private void remember(Storage from, BackupReport report) {
+    private void remember(Storage from) {
         try {
-            MadeBackups.add(from, directoryId, report.checkpoint());
+            MadeBackups.add(from, directoryId, completion);
         } catch (NoSpaceException | StoreIoException e) {
             LOGGER.log(System.Logger.Level.WARNING, "a backup was made and is not remembered", e);
         }
@@ -112,7 +114,7 @@ public final class Backup implements AutoCloseable {
         missing.addAll(inTheWay);
         target.device().sync();
         verifyAll(missing);
-        target.complete(superblock, directoryId, used);
+        target.complete(superblock, directoryId, completion, used);
         long copied = missing.stream().mapToLong(Run::count).sum();
         return new BackupReport(superblock.number(), used.count(), copied);
     }

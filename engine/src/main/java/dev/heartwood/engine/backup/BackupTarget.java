@@ -164,18 +164,18 @@ final class BackupTarget implements AutoCloseable {
         keepsOverwritten = true;
     }
 
-    /** Makes what has been written, synced and verified the backup. */
-    void complete(Superblock superblock, long directoryId, PageSet used) {
+    /** Makes what has been written, synced and verified the backup, of the name {@code completion}. */
+    void complete(Superblock superblock, long directoryId, long completion, PageSet used) {
         PageSet both = new PageSet();
         both.addAll(used);
         both.addAll(kept);
         List<Long> checkpoints = isMarked ? List.of(superblock.number()) : withBefore(superblock.number());
-        new BackupRecord(superblock.storeId(), directoryId, checkpoints, both).write(files);
+        new BackupRecord(superblock.storeId(), directoryId, BackupRecord.NONE, checkpoints, both).write(files);
         superblocks.write(superblock);
         if (isMarked || keepsOverwritten) {
             BackupUndo.forget(files);
         }
-        new BackupRecord(superblock.storeId(), directoryId, List.of(superblock.number()), used).write(files);
+        new BackupRecord(superblock.storeId(), directoryId, completion, List.of(superblock.number()), used).write(files);
     }
 
     private List<Long> withBefore(long number) {

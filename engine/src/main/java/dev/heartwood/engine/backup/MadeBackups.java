@@ -10,10 +10,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a store remembers of its backups, in the file {@value #NAME} of its own directory: for each directory the last checkpoint that
- * went there. A backup may be built upon only when the store and the directory remember the same one. A store that was restored from
- * somewhere else does not, and its pages may have the numbers of others. Stateless; the file is changed under the monitor of the
- * storage, which backups of a store that end together have in common.
+ * What a store remembers of its backups, in the file {@value #NAME} of its own directory: for each directory the completion (see {@link
+ * BackupRecord}) of the last one that went there. A backup may be built upon only when the store and the directory remember the same one. A
+ * store that was restored from somewhere else does not, and its pages may have the numbers of others. Older versions noted the number of the
+ * checkpoint instead, which other histories have too; no completion is equal to one. Stateless; the file is changed under the monitor of
+ * the storage, which backups of a store that end together have in common.
  */
 final class MadeBackups {
     static final String NAME = "backups-made";
@@ -22,7 +23,7 @@ final class MadeBackups {
 
     private MadeBackups() {}
 
-    /** The last checkpoint that went to each directory; nothing when the file is damaged, which only costs time. */
+    /** The last backup that went to each directory; nothing when the file is damaged, which only costs time. */
     static Map<Long, Long> read(Storage files) {
         Map<Long, Long> made = new LinkedHashMap<>();
         try {
@@ -37,11 +38,11 @@ final class MadeBackups {
     }
 
     /** Remembers one more, and forgets the oldest beyond {@value #DIRECTORIES_MAX}. */
-    static void add(Storage files, long directoryId, long checkpoint) {
+    static void add(Storage files, long directoryId, long completion) {
         synchronized (files) {
             Map<Long, Long> made = read(files);
             made.remove(directoryId);
-            made.put(directoryId, checkpoint);
+            made.put(directoryId, completion);
             write(files, made);
         }
     }

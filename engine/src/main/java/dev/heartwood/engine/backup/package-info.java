@@ -8,9 +8,10 @@
  * The checkpoint's pages go to the same places of the other data file, so nothing in them changes; then its superblocks. Pages are
  * never changed where they are, so a page that the target has with the right type, store, address and generation, and its checksum, is
  * the page, and is not copied again. That holds only within one history of the store: a store that went back to an older copy
- * gives the same numbers to other pages. So pages are recognised by their headers only when the store remembers, in {@code
- * backups-made}, having made the very backup that is there; else, and for the pages of the trunk always, they are compared byte
- * by byte. What is recognised has been read and its checksum verified, so rot in the target is found and mended by the next backup.
+ * gives the same numbers to other pages, and to other checkpoints. So each backup that is completed has a name of its own, drawn at random,
+ * which the target notes in {@code backup} and the store in {@code backups-made}. Pages are recognised by their headers only when both name
+ * the same one; else (also when an older version made it, or it was not noted), and for the pages of the trunk always, they are compared
+ * byte by byte. What is recognised has been read and its checksum verified, so rot in the target is found and mended by the next backup.
  * Pages that no record of the target names are written, whatever is there: after a sync that failed they may be in the page cache alone.
  *
  * <h2>Invariants</h2>

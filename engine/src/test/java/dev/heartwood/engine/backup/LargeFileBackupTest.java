@@ -47,7 +47,7 @@ class LargeFileBackupTest {
         used.add(64, 32);
         used.add(FAR, 3);
         try (Storage files = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED)) {
-            BackupRecord record = new BackupRecord(1, 2, List.of(3L), used);
+            BackupRecord record = new BackupRecord(1, 2, 4, List.of(3L), used);
             record.write(files);
             assertEquals(record, BackupRecord.read(files));
             assertTrue(BackupRecord.read(files).used().containsAll(FAR, 3));
