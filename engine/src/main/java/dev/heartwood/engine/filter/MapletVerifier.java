@@ -41,7 +41,11 @@ public final class MapletVerifier {
         this.blockEntries = blockEntries;
     }
 
-    /** Verifies every page and the counts of the descriptor; takes buffers of an extent and of a block's entries from {@code pool}. */
+    /**
+     * Verifies every page and the counts of the descriptor; takes buffers of an extent and of a block's entries from {@code pool}.
+     *
+     * @throws InsufficientMemoryException when there is no memory to read a page into, which is no damage
+     */
     public static Report verify(CachedFile file, Maplet maplet, MemoryPool pool) {
         long buffer = pool.allocate(PageLayout.EXTENT_BYTES);
         long blockEntries = pool.allocate(BLOCK_BYTES);
@@ -95,6 +99,8 @@ public final class MapletVerifier {
                 for (int found = reader.readBlock(blockEntries); found >= 0; found = reader.readBlock(blockEntries)) {
                     count(found);
                 }
+            } catch (InsufficientMemoryException e) {
+                throw e; // which says nothing of the page
             } catch (StoreException e) {
                 damagedPages.add(maplet.devicePage(page));
                 problems.add("maplet " + maplet.id() + ", page " + page + " (page " + maplet.devicePage(page)

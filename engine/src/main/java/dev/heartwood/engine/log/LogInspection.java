@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.FormatTooNewException;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
@@ -36,6 +37,7 @@ public record LogInspection(List<SegmentFile> files, ReplaySummary replay, List<
      *
      * @param checkpointGeneration the last generation that the checkpoint holds
      * @throws FormatTooNewException when a newer version wrote it
+     * @throws InsufficientMemoryException when there is no memory, or no mapping, to read it with, which is no damage
      */
     public static LogInspection of(Storage storage, long storeId, long checkpointGeneration) {
         List<String> problems = new ArrayList<>();
@@ -44,8 +46,8 @@ public record LogInspection(List<SegmentFile> files, ReplaySummary replay, List<
         try {
             scan.run();
             replay = replay(storage, scan, checkpointGeneration);
-        } catch (FormatTooNewException e) {
-            throw e;
+        } catch (FormatTooNewException | InsufficientMemoryException e) {
+            throw e; // which says nothing of the log
         } catch (StoreException e) {
             problems.add(e.getMessage());
         }

@@ -140,6 +140,8 @@ final class Scrubber {
             return null;
         } catch (CorruptionException e) {
             return e;
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the pages
         } catch (StoreException e) {
             return unreadable(run.first(), run.type(), e);
         } finally {

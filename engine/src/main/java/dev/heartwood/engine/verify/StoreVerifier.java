@@ -52,6 +52,7 @@ public final class StoreVerifier {
      * @throws dev.heartwood.NotAStoreException when there is no store
      * @throws dev.heartwood.LockedException when it is open
      * @throws dev.heartwood.FormatTooNewException when a newer version wrote it
+     * @throws InsufficientMemoryException when there is no memory to read something with, which is no damage
      */
     public static VerifyReport verify(Storage storage, Progress progress) {
         try (OpenedStore store = new OpenedStore(storage)) {
@@ -132,6 +133,8 @@ public final class StoreVerifier {
         }
         try {
             SessionMark.check(files, superblock);
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the mark
         } catch (StoreException e) {
             problems.add(e.getMessage());
         }
@@ -206,6 +209,8 @@ public final class StoreVerifier {
     private void readOverflow(OverflowGroup group, long first, int count, long buffer) {
         try {
             store.file().readExtent(first, count, buffer, PageType.OVERFLOW, group.id());
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the pages
         } catch (StoreException e) {
             if (count == 1) {
                 problems.add("overflow group " + group.id() + ": " + e.getMessage());

@@ -13,6 +13,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -20,6 +21,8 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,6 +34,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sound stores are clean, and damage in any kind of page is listed with the number of the page. */
 class StoreVerifierTest {
@@ -226,6 +232,63 @@ class StoreVerifierTest {
             assertThrows(
                     InsufficientMemoryException.class,
                     () -> StoreVerifier.verifyOpen(store.view(), extent -> true, takingAll));
+        }
+    }
+
+    /** Files of which pages of a type cannot be read for want of memory. */
+    private static Storage refusing(Storage files, PageType refused) {
+        return proxy(Storage.class, files, (method, arguments, result) -> {
+            return result instanceof BlockDevice device
+                    ? proxy(BlockDevice.class, device, (name, read, nothing) -> {
+                        for (int at = 0; name.equals("read") && at < (int) read[2]; at += PageLayout.PAGE_BYTES) {
+                            if (Memory.getByte((long) read[1] + at + PageLayout.TYPE) == refused.code()) {
+                                throw new InsufficientMemoryException("for a test");
+                            }
+                        }
+                        return nothing;
+                    })
+                    : result;
+        });
+    }
+
+    private interface Returning {
+        Object result(String method, Object[] arguments, Object result);
+    }
+
+    private static <T> T proxy(Class<T> type, T of, Returning returning) {
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
+            try {
+                return returning.result(method.getName(), arguments, method.invoke(of, arguments));
+            } catch (InvocationTargetException e) {
+                throw e.getCause();
+            }
+        }));
+    }
+
+    /** Sound pages were listed as damaged. */
+    @ParameterizedTest
+    @EnumSource(
+            value = PageType.class,
+            names = {"TRUNK", "BRANCH_INDEX", "OVERFLOW", "FILTER"})
+    void pagesThatThereIsNoMemoryToReadAreNoDamage(PageType type) {
+        try (Storage files = StoreFixture.storage(closed)) {
+            Storage refusing = refusing(files, type);
+            assertThrows(InsufficientMemoryException.class, () -> StoreVerifier.verify(refusing, Progress.SILENT));
+        }
+    }
+
+    /** A sound log was listed as damaged. */
+    @ParameterizedTest
+    @ValueSource(strings = {"openMappedExisting log-", "readFile log-", "readFile session"})
+    void aLogOrMarkThatThereIsNoMemoryToReadIsNoDamage(String call) {
+        try (Storage files = StoreFixture.storage(killed)) {
+            Storage refusing = proxy(Storage.class, files, (method, arguments, result) -> {
+                if (arguments != null && (method + " " + arguments[0]).startsWith(call)) {
+                    throw new InsufficientMemoryException("for a test");
+                }
+                return result;
+            });
+            assertThrows(InsufficientMemoryException.class, () -> StoreVerifier.verify(refusing, Progress.SILENT));
         }
     }
 }

@@ -1,0 +1,147 @@
+package dev.heartwood.engine.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.task.Priority;
+import dev.heartwood.engine.task.Timer;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the scrubber reads, step by step. */
+class ScrubberTest {
+    private static final long BYTES_PER_SECOND = 64 << 10;
+    private static final StoreOptions OPTIONS = StoreOptions.builder()
+            .memtable(ByteSize.kib(256))
+            .scrubPerSecond(new ByteSize(BYTES_PER_SECOND))
+            .build();
+
+    @TempDir
+    private Path directory;
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private Runnable step;
+    /** Pages of this type cannot be read for want of memory. */
+    private PageType refused;
+
+    private final EngineEnvironment environment = EngineEnvironment.open(
+            EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
+            path -> storage(new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED)),
+            new Surroundings(count -> new Stepped(), Clock.SYSTEM, Randomness.SYSTEM, 1));
+
+    /** Has the scrubber's timer, the only one of its priority, run by the test. */
+    private final class Stepped extends QueuedWorkers {
+        Stepped() {
+            super(tasks);
+        }
+
+        @Override
+        public Timer timer(Priority priority, Runnable task) {
+            if (priority != Priority.IDLE) {
+                return super.timer(priority, task);
+            }
+            step = task;
+            return delayNanos -> {};
+        }
+    }
+
+    private Storage storage(Storage files) {
+        return proxy(Storage.class, files, result -> result instanceof BlockDevice device ? device(device) : result);
+    }
+
+    private BlockDevice device(BlockDevice device) {
+        return (BlockDevice) Proxy.newProxyInstance(
+                BlockDevice.class.getClassLoader(), new Class<?>[] {BlockDevice.class}, (proxy, method, arguments) -> {
+                    Object result = invoke(device, method, arguments);
+                    if (method.getName().equals("read")) {
+                        read((long) arguments[0], (long) arguments[1], (int) arguments[2]);
+                    }
+                    return result;
+                });
+    }
+
+    private static <T> T proxy(Class<T> type, T of, Function<Object, Object> result) {
+        return type.cast(Proxy.newProxyInstance(
+                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> result.apply(invoke(of, method, arguments))));
+    }
+
+    private static Object invoke(Object of, java.lang.reflect.Method method, Object[] arguments) throws Throwable {
+        try {
+            return method.invoke(of, arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    private void read(long position, long address, int length) {
+        for (int at = 0; at < length; at += PageLayout.PAGE_BYTES) {
+            if (refused != null && Memory.getByte(address + at + PageLayout.TYPE) == refused.code()) {
+                throw new InsufficientMemoryException("for a test");
+            }
+        }
+    }
+
+    /** A store at rest. */
+    private KeyValueStore open(int records) {
+        KeyValueStore store = environment.open(directory, OPTIONS);
+        for (int i = 0; i < records; i++) {
+            store.put(ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array(), new byte[1000]);
+            while (!tasks.isEmpty()) {
+                tasks.poll().run();
+            }
+        }
+        store.settle();
+        store.checkpoint();
+        return store;
+    }
+
+    private void pass(KeyValueStore store) {
+        long passes = store.stats().scrubs();
+        while (store.stats().scrubs() == passes) {
+            step.run();
+        }
+    }
+
+    /** Sound pages were reported as damaged. */
+    @Test
+    void pagesThatThereIsNoMemoryToReadAreNotDamaged() {
+        try (environment; KeyValueStore store = open(1000)) {
+            pass(store);
+            for (PageType type : new PageType[] {PageType.BRANCH_LEAF, PageType.FILTER}) {
+                refused = type;
+                for (int i = 0; i < 200; i++) {
+                    step.run();
+                }
+                refused = null;
+                assertEquals(0, store.stats().damagedPages(), type.name());
+            }
+            long scrubbed = store.stats().pagesScrubbed();
+            pass(store);
+            pass(store);
+            assertTrue(store.stats().pagesScrubbed() > scrubbed + 250);
+            assertEquals(0, store.stats().damagedPages());
+        }
+    }
+}
