@@ -92,6 +92,22 @@ class OpenVerifyTest {
         }
     }
 
+    /** An open store knows its superblock, whatever the device has; of each damaged copy it was said that the other one is whole. */
+    @Test
+    void noCopyOfTheSuperblockIsCalledWholeThatIsDamaged() {
+        SimulatedMachine machine = Specimen.of(15).copy();
+        try (KeyValueStore store = SimulatedStoreHost.open(machine, Specimen.options())) {
+            machine.flip(Specimen.DIRECTORY, Specimen.DATA, 900, 4);
+            List<String> one = store.verify().problems();
+            assertEquals(1, one.size(), one.toString());
+            assertTrue(one.getFirst().endsWith("; the other copy is whole and the next open rewrites this one"), one.toString());
+            machine.flip(Specimen.DIRECTORY, Specimen.DATA, 16 * Specimen.PAGE_BYTES + 900, 4);
+            List<String> both = store.verify().problems();
+            assertEquals(2, both.size(), both.toString());
+            assertFalse(both.toString().contains("whole"), both.toString());
+        }
+    }
+
     /** Two reads are of the superblocks. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3})

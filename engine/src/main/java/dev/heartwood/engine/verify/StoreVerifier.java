@@ -112,7 +112,7 @@ public final class StoreVerifier {
         Superblocks.Copy[] copies = store.copies();
         for (int i = 0; i < copies.length; i++) {
             if (copies[i].damage() != null) {
-                String other = store.newest() == null ? "" : "; the other copy is whole and the next open rewrites this one";
+                String other = copies[1 - i].damage() != null ? "" : "; the other copy is whole and the next open rewrites this one";
                 problems.add("superblock, copy " + i + ": " + copies[i].damage().getMessage() + other);
             } else if (copies[i].superblock().number() == store.newest().number()
                     && !copies[i].superblock().sameAs(store.newest())) {
