@@ -33,7 +33,7 @@ package dev.heartwood;
  * @param filterEntries fingerprints in filters now
  * @param snapshots the states that open snapshots and cursors see now; cursors of a snapshot see its own
  * @param filterFailures exceptions and errors thrown by the compaction filter, and in merges by the merge operator
- * @param damagedPages different pages found damaged, by reads, merges, scrubbing and verification
+ * @param damagedPages different pages found damaged, by reads, merges, scrubbing, verification and backups
  * @param pagesScrubbed pages read by the background scrubber
  * @param scrubs times the scrubber has read the whole store
  * @param listenerFailures exceptions and errors thrown by the listener, and events that were not told since too many waited for it

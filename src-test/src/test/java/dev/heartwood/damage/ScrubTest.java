@@ -20,11 +20,13 @@ import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -139,18 +141,46 @@ class ScrubTest {
         assertEquals(0, events.size());
     }
 
-    @Test
-    void verificationReportsWhatItMeets() throws InterruptedException {
+    /** Of damaged nodes and superblocks the listener was not told. */
+    @ParameterizedTest
+    @EnumSource(
+            value = PageType.class,
+            names = {"SUPERBLOCK", "TRUNK", "BRANCH_LEAF", "BRANCH_INDEX", "OVERFLOW", "FILTER"})
+    void verificationReportsWhatItMeets(PageType type) throws InterruptedException {
+        requireReport(type, store -> assertFalse(store.verify().isClean()));
+    }
+
+    /** The listener was told of nothing. */
+    @ParameterizedTest
+    @EnumSource(
+            value = PageType.class,
+            names = {"SUPERBLOCK", "TRUNK", "BRANCH_LEAF", "BRANCH_INDEX", "OVERFLOW", "FILTER"})
+    void aBackupReportsWhatItMeets(PageType type) throws InterruptedException {
+        Path target = Path.of("simulated", "target");
+        requireReport(type, store -> {
+            if (type == PageType.SUPERBLOCK) {
+                store.backup(target);
+            } else {
+                assertThrows(CorruptionException.class, () -> store.backup(target));
+            }
+        });
+    }
+
+    private void requireReport(PageType type, Consumer<KeyValueStore> call) throws InterruptedException {
         Specimen specimen = Specimen.of(25);
         SimulatedMachine machine = specimen.copy();
-        long page = specimen.pageInUse(PageType.BRANCH_LEAF);
-        flip(machine, page);
+        long page = specimen.pageInUse(type);
         try (KeyValueStore store = SimulatedStoreHost.open(machine, options(new ByteSize(0)))) {
-            assertEquals(false, store.verify().isClean());
+            flip(machine, page);
+            call.accept(store);
+            call.accept(store);
+            assertEquals(1, store.stats().damagedPages());
             CorruptionEvent event = events.take();
             assertEquals(page, event.page());
+            assertEquals(type.name(), event.pageType());
             assertEquals(FoundBy.VERIFY, event.foundBy());
         }
+        assertEquals(0, events.size());
     }
 
     @Test

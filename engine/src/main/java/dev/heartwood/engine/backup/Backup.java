@@ -121,7 +121,7 @@ public final class Backup implements AutoCloseable {
 
     private Tree tree() {
         List<String> problems = new ArrayList<>();
-        Tree tree = Tree.read(source.tree(), superblock, problems::add);
+        Tree tree = Tree.read(source, problems::add);
         if (!problems.isEmpty()) {
             throw new CorruptionException(
                     source.device().name(), 0, PageType.TRUNK.name(), "a sound tree", problems.getFirst());
@@ -194,7 +194,12 @@ public final class Backup implements AutoCloseable {
     private void readSource(Run run) {
         BlockDevice device = source.device();
         device.read(run.position(), sourceBuffer, run.bytes());
-        run.verify(sourceBuffer, superblock.storeId(), device.name());
+        try {
+            run.verify(sourceBuffer, superblock.storeId(), device.name());
+        } catch (CorruptionException e) {
+            source.met(e);
+            throw e;
+        }
     }
 
     private void readTarget(Run run) {

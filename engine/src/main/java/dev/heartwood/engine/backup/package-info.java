@@ -24,7 +24,8 @@
  *   <li>While that file names none, there was no backup before, and every open refuses the directory. It goes when both superblocks
  *       are durable.
  *   <li>Superblocks are written when all pages have been synced, read back and verified.
- *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there.
+ *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there, and an open
+ *       source is told of it.
  *   <li>Only an empty directory, one with nothing but what a first backup left that was broken off, or a backup of the same store is
  *       written to, and not one that was opened since: the number of its superblock, a mark of a session or a file of a log tells. The
  *       target's lock is held throughout.

@@ -1,8 +1,10 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.CorruptionEvent.FoundBy;
+import dev.heartwood.CorruptionException;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.checkpoint.Checkpointer;
+import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.verify.Progress;
@@ -16,12 +18,17 @@ final class CheckpointView {
 
     private CheckpointView() {}
 
-    /** Shows the checkpoint; its pages stay as they are meanwhile. */
+    /** Shows the checkpoint; its pages stay as they are meanwhile. The listener is told of damaged ones, of superblocks too. */
     static <T> T view(StoreParts parts, MemoryPool pool, Function<StoreView, T> reader) {
         try (Checkpointer.Held held = parts.checkpointer().hold();
                 StoreView view = new StoreView(
                         parts.storage().device(), pool, CACHE_BYTES, held.copies(), held.superblock())) {
-            view.file().onDamage(e -> parts.damage().met(FoundBy.VERIFY, e));
+            view.onDamage(e -> parts.damage().met(FoundBy.VERIFY, e));
+            for (Superblocks.Copy copy : held.copies()) {
+                if (copy.damage() instanceof CorruptionException e) {
+                    view.met(e);
+                }
+            }
             return reader.apply(view);
         }
     }

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
@@ -38,6 +39,9 @@ public final class TreeWalk {
 
         /** Something that is not as it should be, in the image that begins on {@code page} and covers {@code span}. */
         void damage(long page, Span span, String text);
+
+        /** A damaged page, which may be any of an image; {@link #damage} follows. */
+        default void damagedPage(CorruptionException e) {}
     }
 
     /**
@@ -171,7 +175,9 @@ public final class TreeWalk {
             node = NodeCodec.decode(pages.read(place.pages(), place.generation()), heightExpected, image);
         } catch (InsufficientMemoryException e) {
             throw e; // which says nothing of the node
-        } catch (StoreException | MalformedImageException e) {
+        } catch (StoreException e) {
+            damage(page, span, e);
+        } catch (MalformedImageException e) {
             visitor.damage(page, span, e.getMessage());
         }
         if (node != null) {
@@ -181,6 +187,13 @@ public final class TreeWalk {
             Span childSpan = node == null ? span : node.pivotSpan(i, span);
             visit(image.children.get(i), depth + 1, image.heights.get(i), childSpan);
         }
+    }
+
+    private void damage(long page, Span span, StoreException why) {
+        if (why instanceof CorruptionException e) {
+            visitor.damagedPage(e);
+        }
+        visitor.damage(page, span, why.getMessage());
     }
 
     private static Node view(TrunkNode node, NodePlace place, int depth, Span span, Image image) {
@@ -251,7 +264,7 @@ public final class TreeWalk {
                 visitor.branch(branch);
             } catch (StoreException e) {
                 lostRuns.put(position, sample);
-                visitor.damage(page, span, e.getMessage());
+                damage(page, span, e);
             }
             runs.put(id, new Known<>(descriptor, run));
             return run;
@@ -270,7 +283,7 @@ public final class TreeWalk {
                 requireId("maplet", id, maplet.id());
                 visitor.maplet(maplet);
             } catch (StoreException e) {
-                visitor.damage(page, span, e.getMessage());
+                damage(page, span, e);
             }
             maplets.put(id, new Known<>(descriptor, maplet));
             return maplet;

@@ -78,7 +78,7 @@ public final class StoreVerifier {
             return new VerifyReport(problems, notes, 0, 0, 0, 0, 0, fileExtents(), 0, 0);
         }
         verifySessionMark(superblock);
-        Tree tree = Tree.read(store.tree(), superblock, problems::add);
+        Tree tree = Tree.read(store, problems::add);
         if (tree.isIncomplete()) {
             notes.add("what only damaged nodes refer to could not be verified and counts as free");
         }

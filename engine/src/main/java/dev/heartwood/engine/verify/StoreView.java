@@ -1,5 +1,6 @@
 package dev.heartwood.engine.verify;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.cache.CachedFile;
@@ -12,6 +13,7 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.TreeStorage.FreedExtents;
+import java.util.function.Consumer;
 
 /**
  * A data file to be read only, through a cache of its own, so that what is read comes from the device and whoever else uses the
@@ -26,6 +28,7 @@ public final class StoreView implements AutoCloseable {
     private final Superblock newest;
     private final CachedFile file;
     private final TreeStorage tree;
+    private Consumer<CorruptionException> whenDamaged = damage -> {};
 
     /**
      * A view of the checkpoint that {@code newest} names; null when there is none.
@@ -83,6 +86,17 @@ public final class StoreView implements AutoCloseable {
     /** The newest whole copy; null when neither is. */
     public Superblock newest() {
         return newest;
+    }
+
+    /** Sets what is told of every damaged page that is met, by whoever reads with this view; it is called by whoever meets it. */
+    public void onDamage(Consumer<CorruptionException> action) {
+        whenDamaged = action;
+        file.onDamage(action);
+    }
+
+    /** Tells of a damaged page that was read past the cache. */
+    public void met(CorruptionException damage) {
+        whenDamaged.accept(damage);
     }
 
     /** Drops what the cache holds of some extents. */

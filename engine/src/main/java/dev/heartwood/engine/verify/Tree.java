@@ -1,5 +1,6 @@
 package dev.heartwood.engine.verify;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.OverflowGroup;
@@ -19,6 +20,7 @@ public final class Tree implements TreeWalk.Visitor {
 
     private final ExtentUse extents;
     private final Consumer<String> problems;
+    private final Consumer<CorruptionException> damagedPages;
     private final List<TreeWalk.Node> nodes = new ArrayList<>();
     private final List<Image> images = new ArrayList<>();
     private final List<Branch> branches = new ArrayList<>();
@@ -27,16 +29,27 @@ public final class Tree implements TreeWalk.Visitor {
     private final long generationMax;
     private boolean isIncomplete;
 
-    private Tree(ExtentUse extents, long generationMax, Consumer<String> problems) {
+    private Tree(ExtentUse extents, long generationMax, Consumer<String> problems, Consumer<CorruptionException> damagedPages) {
         this.extents = extents;
         this.generationMax = generationMax;
         this.problems = problems;
+        this.damagedPages = damagedPages;
     }
 
     /** Reads the tree of a superblock; what is wrong with it goes to {@code problems}. */
     public static Tree read(TreeStorage storage, Superblock superblock, Consumer<String> problems) {
+        return read(storage, superblock, problems, page -> {});
+    }
+
+    /** Reads the tree of the checkpoint that a view shows, which is told of the damaged pages; what is wrong with it goes to {@code problems}. */
+    public static Tree read(StoreView view, Consumer<String> problems) {
+        return read(view.tree(), view.newest(), problems, view::met);
+    }
+
+    private static Tree read(
+            TreeStorage storage, Superblock superblock, Consumer<String> problems, Consumer<CorruptionException> damagedPages) {
         long fileExtents = storage.device().size() / PageLayout.EXTENT_BYTES;
-        Tree tree = new Tree(new ExtentUse(fileExtents, problems), generationMax(superblock), problems);
+        Tree tree = new Tree(new ExtentUse(fileExtents, problems), generationMax(superblock), problems, damagedPages);
         TreeWalk.walk(storage, superblock.rootPages(), superblock.rootGeneration(), tree);
         return tree;
     }
@@ -120,5 +133,10 @@ public final class Tree implements TreeWalk.Visitor {
     public void damage(long page, Span span, String text) {
         isIncomplete = true;
         problems.accept("trunk node on page " + page + ", keys " + span + ": " + text);
+    }
+
+    @Override
+    public void damagedPage(CorruptionException e) {
+        damagedPages.accept(e);
     }
 }

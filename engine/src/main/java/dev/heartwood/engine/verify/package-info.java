@@ -15,6 +15,7 @@
  *       is known; its keys are named. A lack of memory is thrown, not listed: it says nothing of what could not be read.
  *   <li>What a crash may leave and the next open puts right is no damage: records of a torn tail, a superblock copy of the
  *       checkpoint before. A copy that is not whole is listed as damage, although the other suffices.
+ *   <li>Whoever has a view of an open store is told of each damaged page that is read through it, whatever its type ({@code StoreView.onDamage}).
  *   <li>Memory does not depend on the size of the data: a cache and buffers of fixed size, and the descriptors of the tree.
  * </ol>
  *
