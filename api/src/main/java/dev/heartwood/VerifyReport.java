@@ -5,7 +5,8 @@ import java.util.List;
 /**
  * What a verification found.
  *
- * @param problems all damage, one line each; empty when the store is sound
+ * @param problems all damage, one line each; empty when the store is sound. Of a branch with more than 1,000 such lines the first are
+ *     there, and one that says how many more there are
  * @param notes what is worth knowing and no damage
  * @param nodes trunk nodes read
  * @param branches branches read

@@ -28,7 +28,7 @@ public final class BranchVerifier {
      *
      * @param entries entries read
      * @param pages pages read, without overflow pages
-     * @param problems one line each, empty when the branch is sound; the first 1000
+     * @param problems one line each, empty when the branch is sound; of more than 1000 the first, and how many are left out
      */
     public record Report(long entries, long pages, List<String> problems) {}
 
@@ -62,6 +62,7 @@ public final class BranchVerifier {
     private long visits;
     private int nextLeaf;
     private boolean incomplete;
+    private long leftOut;
 
     private BranchVerifier(Branch branch, Consumer<byte[]> keys) {
         this.branch = branch;
@@ -84,6 +85,9 @@ public final class BranchVerifier {
         verifier.visit(branch.root(), branch.levels(), null, null);
         if (!verifier.incomplete) {
             verifier.compareCounts();
+        }
+        if (verifier.leftOut > 0) {
+            verifier.problems.add("and " + verifier.leftOut + " more of branch " + branch.id());
         }
         return new Report(verifier.entries, verifier.pages, List.copyOf(verifier.problems));
     }
@@ -296,6 +300,8 @@ public final class BranchVerifier {
         if (problems.size() < PROBLEMS_MAX) {
             long filePage = number < branch.pageCount() ? branch.devicePage(number) : -1;
             problems.add("branch " + branch.id() + ", page " + number + " (page " + filePage + " of the file): " + text);
+        } else {
+            leftOut++;
         }
     }
 }

@@ -235,6 +235,26 @@ class BranchDamageTest {
         }
     }
 
+    /** Beyond so many lines damage was left out without a word. */
+    @Test
+    void whatIsLeftOutIsCounted() {
+        for (int damaged : new int[] {1000, 1001, 1030}) {
+            try (BranchFixture fixture = new BranchFixture()) {
+                Branch branch = fixture.write(BranchFixture.entries(3500, 1200), WriteMode.THROUGH);
+                assertTrue(branch.leafPages() > 1030, branch.leafPages() + " leaves");
+                for (int leaf = 0; leaf < damaged; leaf++) {
+                    fixture.device.flip(branch.devicePage(leaf) * PageLayout.PAGE_BYTES * 8 + 999);
+                }
+                List<String> problems = BranchVerifier.verify(branch).problems();
+                assertEquals(Math.min(damaged, 1001), problems.size());
+                if (damaged > 1000) {
+                    assertEquals("and " + (damaged - 1000) + " more of branch " + branch.id(), problems.getLast());
+                }
+                branch.release();
+            }
+        }
+    }
+
     /** The sum of where the index begins and its levels was less than nothing, so that no number of pages was too small for it. */
     @Test
     void aDescriptorWhoseIndexBeginsBehindItsPagesIsCorruption() {
