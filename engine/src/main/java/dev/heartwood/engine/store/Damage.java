@@ -31,6 +31,11 @@ final class Damage {
         listening.tell(listener -> listener.corruption(event));
     }
 
+    /** Whether a page is among those that were met. */
+    boolean isKnown(long page) {
+        return pages.contains(page);
+    }
+
     /** Damaged pages met. */
     long count() {
         return count.get();

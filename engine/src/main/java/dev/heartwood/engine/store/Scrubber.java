@@ -19,9 +19,9 @@ import dev.heartwood.engine.verify.PageRuns;
 import dev.heartwood.engine.verify.PageRuns.Run;
 import dev.heartwood.engine.verify.StoreView;
 import dev.heartwood.engine.verify.Tree;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 /**
  * Reads a store's pages from the device, again and again, a few at a time and no faster than its rate, so that rot is found before
@@ -31,7 +31,8 @@ final class Scrubber {
     /*
      * A pass takes the list of the last checkpoint's pages and does not hold the checkpoint: pages may be freed and written anew
      * under it. So what does not look right is looked up in a new list, and read once more while that checkpoint is held. Only
-     * then it is damage; else the pass goes on with the new list.
+     * then it is damage; else the pass goes on with the new list. That costs a look at the whole trunk, so damage that is known is
+     * passed over. All that a step reads counts for its rate.
      *
      * All fields but the counters are guarded by the monitor, which a step holds; closing waits for it.
      */
@@ -47,6 +48,9 @@ final class Scrubber {
     private List<Run> runs = List.of();
     private int next;
     private long storeId;
+    /** What the step under way has read. */
+    private long bytesRead;
+
     private boolean closed;
     private volatile long pages;
     private volatile long passes;
@@ -77,20 +81,20 @@ final class Scrubber {
         if (closed) {
             return;
         }
-        long delayNanos = PASS_NANOS_MIN;
+        bytesRead = 0;
+        long delayNanosMin = PASS_NANOS_MIN;
         int before = next;
         try {
             if (next < runs.size()) {
                 Run run = runs.get(next++);
                 scrub(run);
                 pages += run.count();
-                delayNanos = nanosFor(run.bytes());
+                delayNanosMin = 0;
             } else {
                 boolean isFirst = storeId == 0;
                 runs = list();
                 next = 0;
                 passes += isFirst ? 0 : 1;
-                delayNanos = Math.max(PASS_NANOS_MIN, nanosFor(trunkBytes()));
             }
         } catch (InsufficientMemoryException e) {
             // The memory is in use by calls; the same is tried again, and the pass goes on when there is some.
@@ -99,7 +103,7 @@ final class Scrubber {
             // The trunk cannot be read, so what belongs to the store cannot be told; the pass goes on all the same.
             damage.met(FoundBy.SCRUB, unreadable(e));
         } finally {
-            timer.start(delayNanos);
+            timer.start(Math.max(delayNanosMin, nanosFor(bytesRead)));
         }
     }
 
@@ -107,17 +111,12 @@ final class Scrubber {
         return (long) (1e9 * bytes / bytesPerSecond);
     }
 
-    private long trunkBytes() {
-        return runs.stream().filter(run -> run.type() == PageType.TRUNK).mapToLong(Run::bytes).sum()
-                + 2L * PageLayout.PAGE_BYTES;
-    }
-
     private void scrub(Run run) {
-        if (damageIn(run) != null) {
+        if (damageIn(run) != null && isNew(damagedPages(run))) {
             try (Checkpointer.Held held = checkpointer.hold()) {
                 List<Run> fresh = list(held);
                 if (fresh.contains(run)) {
-                    eachDamaged(run, e -> damage.met(FoundBy.SCRUB, e));
+                    damagedPages(run).forEach(e -> damage.met(FoundBy.SCRUB, e));
                 }
                 runs = fresh;
                 next = 0;
@@ -128,6 +127,10 @@ final class Scrubber {
         }
     }
 
+    private boolean isNew(List<CorruptionException> damaged) {
+        return damaged.stream().anyMatch(e -> !damage.isKnown(e.page()));
+    }
+
     /** Why the pages are not what they should be; null when they are. */
     private CorruptionException damageIn(Run run) {
         long buffer = pool.allocate(PageLayout.EXTENT_BYTES);
@@ -135,6 +138,7 @@ final class Scrubber {
             throw new InsufficientMemoryException("no buffer to scrub with");
         }
         try {
+            bytesRead += run.bytes();
             device.read(run.position(), buffer, run.bytes());
             run.verify(buffer, storeId, device.name());
             return null;
@@ -157,13 +161,16 @@ final class Scrubber {
         return new CorruptionException(device.name(), page, type.name(), "a page that can be read", why.getMessage());
     }
 
-    private void eachDamaged(Run run, Consumer<CorruptionException> found) {
+    /** What is wrong with each page that is not what it should be. */
+    private List<CorruptionException> damagedPages(Run run) {
+        List<CorruptionException> damaged = new ArrayList<>();
         for (int i = 0; i < run.count(); i++) {
             CorruptionException e = damageIn(new Run(run.first() + i, 1, run.type(), run.generation()));
             if (e != null) {
-                found.accept(e);
+                damaged.add(e);
             }
         }
+        return damaged;
     }
 
     private List<Run> list() {
@@ -186,6 +193,9 @@ final class Scrubber {
         try (StoreView view = new StoreView(device, pool, CACHE_BYTES, held.copies(), superblock)) {
             List<Run> listed = PageRuns.of(Tree.read(view.tree(), superblock, problem -> {}));
             storeId = superblock.storeId();
+            // Superblocks are read to hold a checkpoint, and the trunk to list what it reaches.
+            bytesRead += (long) Superblocks.pages().length * PageLayout.PAGE_BYTES;
+            bytesRead += listed.stream().filter(run -> run.type() == PageType.TRUNK).mapToLong(Run::bytes).sum();
             return listed;
         }
     }

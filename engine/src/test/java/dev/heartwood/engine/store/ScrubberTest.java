@@ -43,6 +43,13 @@ class ScrubberTest {
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private Runnable step;
+    /** How long its steps have had it wait, together. */
+    private long delayNanos;
+    /** Pages of leaves that are read with a bit wrong: each with a number that this divides; 0 for none. */
+    private int rotten;
+
+    private long bytesRead;
+    private int trunkReads;
     /** Pages of this type cannot be read for want of memory. */
     private PageType refused;
 
@@ -63,7 +70,7 @@ class ScrubberTest {
                 return super.timer(priority, task);
             }
             step = task;
-            return delayNanos -> {};
+            return nanos -> delayNanos += nanos;
         }
     }
 
@@ -96,10 +103,17 @@ class ScrubberTest {
     }
 
     private void read(long position, long address, int length) {
+        bytesRead += length;
         for (int at = 0; at < length; at += PageLayout.PAGE_BYTES) {
-            if (refused != null && Memory.getByte(address + at + PageLayout.TYPE) == refused.code()) {
+            int type = Memory.getByte(address + at + PageLayout.TYPE);
+            long page = (position + at) / PageLayout.PAGE_BYTES;
+            if (refused != null && type == refused.code()) {
                 throw new InsufficientMemoryException("for a test");
             }
+            if (rotten > 0 && type == PageType.BRANCH_LEAF.code() && page % rotten == 0) {
+                Memory.putByte(address + at + 700, (byte) ~Memory.getByte(address + at + 700));
+            }
+            trunkReads += type == PageType.TRUNK.code() ? 1 : 0;
         }
     }
 
@@ -115,6 +129,12 @@ class ScrubberTest {
         store.settle();
         store.checkpoint();
         return store;
+    }
+
+    private int trunkReadsOfPass(KeyValueStore store) {
+        trunkReads = 0;
+        pass(store);
+        return trunkReads;
     }
 
     private void pass(KeyValueStore store) {
@@ -142,6 +162,39 @@ class ScrubberTest {
             pass(store);
             assertTrue(store.stats().pagesScrubbed() > scrubbed + 250);
             assertEquals(0, store.stats().damagedPages());
+        }
+    }
+
+    /** For each damaged run the whole trunk was read again, in every pass, and none of that counted for the rate. */
+    @Test
+    void damageThatIsKnownCostsNoMoreLooksAtTheTrunk() {
+        try (environment; KeyValueStore store = open(4000)) {
+            pass(store);
+            int sound = trunkReadsOfPass(store);
+            rotten = 5;
+            pass(store);
+            assertTrue(store.stats().damagedPages() > 150, store.stats().damagedPages() + " damaged pages");
+            long damaged = store.stats().damagedPages();
+            assertEquals(sound, trunkReadsOfPass(store));
+            assertEquals(damaged, store.stats().damagedPages());
+            rotten = 3;
+            pass(store);
+            assertTrue(store.stats().damagedPages() > damaged, "pages of runs with known damage");
+        }
+    }
+
+    @Test
+    void whatIsReadToFindDamageCountsForTheRate() {
+        try (environment; KeyValueStore store = open(4000)) {
+            pass(store);
+            for (int each : new int[] {0, 32, 32, 5, 5}) {
+                rotten = each;
+                bytesRead = 0;
+                delayNanos = 0;
+                pass(store);
+                long nanos = 1_000_000_000L * bytesRead / BYTES_PER_SECOND;
+                assertTrue(delayNanos >= nanos - 1000, bytesRead + " bytes in " + delayNanos + " ns; " + each);
+            }
         }
     }
 }
