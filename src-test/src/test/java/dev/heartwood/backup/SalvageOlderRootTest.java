@@ -227,7 +227,7 @@ class SalvageOlderRootTest {
         // All but those of which the log has a value or a deletion.
         assertEquals(KEYS - 30, report.suspects());
         assertEquals(2, report.losses());
-        assertEquals(0, report.logLosses());
+        assertEquals(0, report.lossesOfAnyKey());
     }
 
     /** Their keys were missing, but for what the nodes above had of them. */

@@ -23,7 +23,12 @@ public final class SessionMark {
     public static final String NAME = "session";
 
     /** The store, the number of a checkpoint that it has had, and the order of its keys. */
-    public record Mark(long storeId, long number, KeyOrder order) {}
+    public record Mark(long storeId, long number, KeyOrder order) {
+        /** Whether a superblock is of the store, and not older. */
+        public boolean allows(Superblock found) {
+            return storeId == found.storeId() && number <= found.number();
+        }
+    }
 
     private SessionMark() {}
 
@@ -68,7 +73,7 @@ public final class SessionMark {
      */
     public static void check(Storage files, Superblock found) {
         Mark mark = read(files);
-        if (mark != null && (mark.storeId != found.storeId() || mark.number > found.number())) {
+        if (mark != null && !mark.allows(found)) {
             throw new CorruptionException(
                     files.directory().resolve(StoreFiles.DATA).toString(),
                     0,

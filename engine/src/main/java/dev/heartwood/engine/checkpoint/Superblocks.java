@@ -110,6 +110,17 @@ public final class Superblocks implements AutoCloseable {
         return second == null || first != null && first.number() >= second.number() ? first : second;
     }
 
+    /** The newest of those that are whole and of a store, or null. */
+    public static Superblock newest(Copy[] copies, long storeId) {
+        Superblock newest = null;
+        for (Copy copy : copies) {
+            Superblock found = copy.superblock;
+            boolean isOfStore = found != null && found.storeId() == storeId;
+            newest = isOfStore && (newest == null || found.number() > newest.number()) ? found : newest;
+        }
+        return newest;
+    }
+
     /**
      * Makes {@code found}, which {@link #read} returned, durable before {@link #write} begins with the other copy: whoever wrote it may have been killed before
      * its sync. It may also have failed there, and another sync then says nothing of what the system has let go of; so the copy that was found is written

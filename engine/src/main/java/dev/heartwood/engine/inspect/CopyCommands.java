@@ -143,7 +143,7 @@ final class CopyCommands {
                     report.logEntries(),
                     report.suspects(),
                     report.losses(),
-                    report.logLosses() == 0 ? "" : ", some of the log: any other record may be older than it should be, too");
+                    report.lossesOfAnyKey() == 0 ? "" : ", some of keys not known: any other record may be older than it should be, too");
             return report.losses() == 0 ? Main.CLEAN : Main.DAMAGED;
         } catch (StoreException e) {
             if (!isBegun[0] && !(e instanceof NoSpaceException)) {

@@ -1,8 +1,10 @@
 package dev.heartwood.engine.inspect;
 
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.Storage;
@@ -18,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Describes a store that is not open, from its superblock, node images and log; reads no data. One thread. */
+/** Describes a store that is not open, from its superblock, the mark of its session, node images and log; reads no data. One thread. */
 final class StoreDescription {
     private final OpenedStore store;
     private final PrintStream out;
@@ -49,6 +51,7 @@ final class StoreDescription {
                     .row("data file", Table.bytes(store.device().size())));
             return problems;
         }
+        checkSessionMark(superblock);
         printStore(superblock);
         section("Options", options(superblock));
         Tree tree = Tree.read(store.view().tree(), superblock, problems::add);
@@ -58,6 +61,14 @@ final class StoreDescription {
         printSpace(tree);
         printLog(superblock);
         return problems;
+    }
+
+    private void checkSessionMark(Superblock superblock) {
+        try {
+            SessionMark.check(store.files(), superblock);
+        } catch (StoreException e) {
+            problems.add(e.getMessage());
+        }
     }
 
     private void section(String title, Table table) {

@@ -19,6 +19,7 @@ import dev.heartwood.engine.checkpoint.FormatVersion;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.StoreFiles;
 import dev.heartwood.engine.checkpoint.Superblock;
+import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
@@ -43,7 +44,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private TreeSalvage copied;
     private long logEntries;
     private long losses;
-    private long logLosses;
+    private long lossesOfAnyKey;
     /** Whether the name of the merge operator is known, without which operands cannot be written. */
     private boolean keepsOperands;
 
@@ -76,7 +77,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     private SalvageReport copy(
             OpenedStore damaged, Storage to, Function<StoreOptions, KeyValueStore> opening, Progress progress) {
-        Superblock known = damaged.newest();
+        Superblock known = newest(damaged);
         Superblock superblock = known == null ? search(damaged) : known;
         StoreOptions stored = StoreOptions.parse(superblock.options());
         operator = new StandInOperator(stored.mergeOperatorName());
@@ -97,7 +98,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 requireSound(to);
                 to.delete(StoreFiles.COPYING);
                 to.syncDirectory();
-                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses, logLosses);
+                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses, lossesOfAnyKey);
             }
         }
     }
@@ -140,10 +141,33 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
 
     private void copyLog(OpenedStore damaged, Superblock known, long storeId) {
         if (known != null) {
-            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::loseOfLog);
+            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::loseOfAnyKey);
         } else {
-            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::loseOfLog);
+            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::loseOfAnyKey);
         }
+    }
+
+    /**
+     * The newest copy of the superblock that is whole and of the store that the session's mark names, or the newest whole one where none is; null
+     * when neither is whole. What the mark says that it does not have is listed.
+     */
+    private Superblock newest(OpenedStore damaged) {
+        SessionMark.Mark mark = mark(damaged.files());
+        Superblock newest = damaged.newest();
+        if (mark == null || newest == null) {
+            return newest;
+        }
+        Superblock own = Superblocks.newest(damaged.view().copies(), mark.storeId());
+        if (own != null && own != newest) {
+            damaged.show(own);
+            newest = own;
+        }
+        if (!mark.allows(newest)) {
+            loseOfAnyKey("what was written after checkpoint " + newest.number() + " of store " + newest.storeId() + ": the file "
+                    + SessionMark.NAME + " says that the data file was of store " + mark.storeId() + " at checkpoint " + mark.number()
+                    + " or later. But for what the log has, any key may be older than it should be, or deleted");
+        }
+        return newest;
     }
 
     /** What the superblocks would say of the tree, as far as its pages tell; the store is shown as of there. */
@@ -223,8 +247,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         listing.accept("lost: " + what);
     }
 
-    private void loseOfLog(String what) {
-        logLosses++;
+    private void loseOfAnyKey(String what) {
+        lossesOfAnyKey++;
         lose(what);
     }
 

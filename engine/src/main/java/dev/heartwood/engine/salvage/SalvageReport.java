@@ -8,6 +8,7 @@ package dev.heartwood.engine.salvage;
  * @param suspects of the keys copied, those whose newest version may be among what was lost: they may be older than they should be, or
  *     deleted; and those with operands whose value may be
  * @param losses what could not be read, counted as it was listed
- * @param logLosses of them, those of the log, of which the keys are not known: any key may be older than it should be, or deleted
+ * @param lossesOfAnyKey of them, those of the log, and of checkpoints newer than the data file, of which the keys are not known: any key may be
+ *     older than it should be, or deleted
  */
-public record SalvageReport(long records, long logEntries, long suspects, long losses, long logLosses) {}
+public record SalvageReport(long records, long logEntries, long suspects, long losses, long lossesOfAnyKey) {}

@@ -5,7 +5,10 @@
  *
  * <h2>How it works</h2>
  *
- * The node images tell which branches count for which keys and which of them is younger. Leaves are read in the order in which
+ * Of the superblocks the newest copy counts that is whole and of the store that the session's mark names; where none is of it, the
+ * newest whole one.
+ *
+ * <p>The node images tell which branches count for which keys and which of them is younger. Leaves are read in the order in which
  * they lie, so damaged index pages and filters cost nothing. All branches are merged by key, each past its own damage; of each key
  * the newest readable state is copied. What is larger than a write of the copy's memory is made by an operator that stands in for the
  * store's ({@code StandInOperator}): merge operators may make values of any length. Then the log is applied, and where recovery would
@@ -22,8 +25,9 @@
  *
  * <ol>
  *   <li>The damaged store is not written to, but for the number of the process in its file {@code LOCK}.
- *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known;
- *       the report says how many losses are of it, since any key may have lost something there.
+ *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known, nor of what a
+ *       data file does not have that is older than the session's mark, or of another store; the report says how many losses are such,
+ *       since any key may have lost something there.
  *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
  *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost. A
  *       branch that is damaged has keys from its first to its last alone, whichever leaf it is. What an older tree has is suspect. Such keys

@@ -275,7 +275,26 @@ class MainTest {
         Files.write(damaged.resolve("log-000999.seg"), new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
         Outcome part = Outcome.of("salvage", damaged.toString(), base.resolve("log-cut-salvaged").toString());
         assertEquals(Main.DAMAGED, part.code(), part.toString());
-        assertTrue(part.out().contains("1 losses, some of the log: any other record"), part.out());
+        assertTrue(part.out().contains("1 losses, some of keys not known: any other record"), part.out());
+    }
+
+    /** It was described as sound, which no open would have, and salvage had lost nothing. */
+    @Test
+    void anOlderDataFileIsDamageWhateverTheCommand() throws IOException {
+        Path mixed = base.resolve("mixed");
+        Heartwood.open(mixed, StoreFixture.options()).close();
+        byte[] old = Files.readAllBytes(mixed.resolve("data.hw"));
+        try (KeyValueStore store = Heartwood.open(mixed, StoreFixture.options())) {
+            store.put(new byte[] {1}, new byte[] {2});
+        }
+        Files.write(mixed.resolve("data.hw"), old);
+        for (String command : new String[] {"verify", "inspect"}) {
+            Outcome outcome = Outcome.of(command, mixed.toString());
+            assertEquals(Main.DAMAGED, outcome.code(), outcome.toString());
+            assertTrue(outcome.out().contains("as the file session says"), outcome.toString());
+        }
+        Outcome salvage = Outcome.of("salvage", mixed.toString(), base.resolve("mixed-salvaged").toString());
+        assertEquals(Main.DAMAGED, salvage.code(), salvage.toString());
     }
 
     /** It counted as a store that cannot be opened, when the device failed and was not full. */
