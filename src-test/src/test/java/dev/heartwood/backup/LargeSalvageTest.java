@@ -8,14 +8,21 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.CompactionFilter;
+import dev.heartwood.DeviceKind;
+import dev.heartwood.Durability;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.branch.Branch;
+import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.inspect.Main;
 import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.verify.OpenedStore;
+import dev.heartwood.engine.verify.Tree;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.FileStoreHost;
@@ -24,6 +31,8 @@ import dev.heartwood.testkit.JavaProcess;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -181,6 +190,48 @@ class LargeSalvageTest {
             JavaProcess.Ended copied = salvage(store, whole, "-Xmx160m");
             assertEquals(Main.CLEAN, copied.exit(), copied::output);
             requireValues(whole, options, small, large(60, 1));
+        }
+    }
+
+    /** Those that might be older than they should be were all remembered, and a large store ended with a full heap and no copy. */
+    @Test
+    void keysOfAWholeStoreThatMayBeOlderAreNotKeptOnTheHeap() throws IOException {
+        StoreOptions options = options().memtable(ByteSize.mib(1)).ioMode(IoMode.BUFFERED).build();
+        int keys = 300_000;
+        int spread = 30_000;
+        try (TestDirectory parent = new TestDirectory("spread")) {
+            Path store = parent.path().resolve("store");
+            try (KeyValueStore opened = Heartwood.open(store, options)) {
+                for (int i = 0; i < keys; i++) {
+                    opened.put("key%08d".formatted(i).getBytes(), new byte[1], Durability.NONE);
+                }
+                opened.checkpoint();
+                opened.settle();
+                for (int i = 0; i <= keys; i += spread) {
+                    opened.put("key%08d".formatted(i).getBytes(), new byte[2]);
+                }
+            }
+            damageBranch(store, keys / spread + 1);
+            Path copy = parent.path().resolve("copy");
+            JavaProcess.Ended copied = salvage(store, copy, "-Xmx32m");
+            assertEquals(Main.DAMAGED, copied.exit(), copied::output);
+            assertTrue(copied.output().contains("300,000 records and 0 writes of the log copied, 300,000 of them maybe older"), copied::output);
+        }
+    }
+
+    /** Every leaf of the only branch with so many entries. */
+    private static void damageBranch(Path directory, int entries) throws IOException {
+        Branch branch;
+        try (Storage storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
+                OpenedStore store = new OpenedStore(storage)) {
+            Tree tree = Tree.read(store.view().tree(), store.newest(), problem -> {});
+            branch = tree.branches().stream().filter(found -> found.entries() == entries).findAny().orElseThrow();
+        }
+        try (RandomAccessFile data = new RandomAccessFile(directory.resolve(BackupFixture.DATA).toFile(), "rw")) {
+            for (int leaf = 0; leaf < branch.leafPages(); leaf++) {
+                data.seek(branch.devicePage(leaf) * BackupFixture.PAGE_BYTES + 1000);
+                data.write(77);
+            }
         }
     }
 

@@ -119,11 +119,6 @@ final class DamagedTree implements TreeWalk.Visitor {
         return branches;
     }
 
-    /** Whether branches of which nothing can be read may count for a key. */
-    boolean hasLost(byte[] key) {
-        return visible(key).stream().anyMatch(visible -> visible.isLost() && visible.span().contains(key));
-    }
-
     /**
      * The branches on the way from the root to a key's leaf that count there, youngest first, and what is lost in the place where its
      * branches were. The same list for keys that follow each other up to the next bound of a leaf.

@@ -90,10 +90,12 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 throw new IllegalArgumentException("a copy that could be taken for a store before it is whole");
             }
             DamagedTree tree = read(damaged, superblock);
-            try (TreeSalvage salvage = new TreeSalvage(tree, this, this::lose, progress)) {
+            LogKeys logKeys = new LogKeys();
+            readLog(damaged, known, superblock.storeId(), logKeys, found -> {});
+            try (TreeSalvage salvage = new TreeSalvage(tree, logKeys, this, this::lose, progress)) {
                 copied = salvage;
                 salvage.run();
-                copyLog(damaged, known, superblock.storeId());
+                readLog(damaged, known, superblock.storeId(), this, this::loseOfAnyKey);
                 target.checkpoint();
                 requireSound(to);
                 to.delete(StoreFiles.COPYING);
@@ -139,11 +141,12 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         return tree;
     }
 
-    private void copyLog(OpenedStore damaged, Superblock known, long storeId) {
+    private static void readLog(
+            OpenedStore damaged, Superblock known, long storeId, ReplaySink sink, Consumer<String> lost) {
         if (known != null) {
-            LogSalvage.run(damaged.files(), storeId, known.generation(), this, this::loseOfAnyKey);
+            LogSalvage.run(damaged.files(), storeId, known.generation(), sink, lost);
         } else {
-            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, this, this::loseOfAnyKey);
+            LogSalvage.runWithoutCheckpoint(damaged.files(), storeId, sink, lost);
         }
     }
 
@@ -334,7 +337,6 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             return;
         }
         logEntries++;
-        copied.expect(storedKey);
         boolean isCopied = write(key, () -> {
             switch (kind) {
                 case Entries.PUT -> put(key, Memory.bytes(valueAddress, valueLength));

@@ -1,12 +1,8 @@
 package dev.heartwood.engine.salvage;
 
-import java.nio.ByteBuffer;
-import java.util.HashMap;
-import java.util.Map;
-
 /**
- * Counts the keys of a copy that may be older than they should be. Is told of those alone of which something may be lost, and remembers
- * of them those that cannot be told again: it takes heap. One thread.
+ * Counts the keys of a copy that may be older than they should be. Is told of those alone of which something may be lost, of each once, but for
+ * those of the log, which it remembers. One thread.
  */
 final class SuspectKeys {
     /** What the copy has of a key. */
@@ -19,33 +15,38 @@ final class SuspectKeys {
         LOST
     }
 
-    private final Map<ByteBuffer, State> states = new HashMap<>();
+    private final LogKeys log;
+    /** Of each key of the log, by its number; null where nothing was told. */
+    private final State[] states;
+
     private long count;
 
+    SuspectKeys(LogKeys log) {
+        this.log = log;
+        this.states = new State[log.count()];
+    }
+
     void set(byte[] key, State state) {
-        State before = states.put(ByteBuffer.wrap(key), state);
+        int number = log.number(key);
+        State before = null;
+        if (number >= 0) {
+            before = states[number];
+            states[number] = state;
+        }
         count += (state == State.SUSPECT ? 1 : 0) - (before == State.SUSPECT ? 1 : 0);
-    }
-
-    /** Counts a key that is suspect, or lost and not counted, without remembering it. */
-    void setForgotten(State state) {
-        count += state == State.SUSPECT ? 1 : 0;
-    }
-
-    /** Remembers a key that was forgotten, as it was. */
-    void recall(byte[] key, State state) {
-        states.put(ByteBuffer.wrap(key), state);
     }
 
     /** An operand was added to what the copy has of a key: if that is not known to be sound, the base may be among what was lost. */
     void addOperand(byte[] key) {
-        if (states.get(ByteBuffer.wrap(key)) != State.SOUND) {
+        if (state(key) != State.SOUND) {
             set(key, State.SUSPECT);
         }
     }
 
-    boolean knows(byte[] key) {
-        return states.containsKey(ByteBuffer.wrap(key));
+    /** What was told of a key of the log; null when nothing was. */
+    State state(byte[] key) {
+        int number = log.number(key);
+        return number < 0 ? null : states[number];
     }
 
     long count() {

@@ -49,10 +49,12 @@ final class TreeSalvage implements AutoCloseable {
     private long entriesTotal;
     private long entriesDone;
     private long records;
-    private final SuspectKeys suspects = new SuspectKeys();
+    private final SuspectKeys suspects;
 
-    TreeSalvage(DamagedTree tree, Sink sink, Consumer<String> lost, Progress progress) {
+    /** {@code log} has the keys that {@link #follow} will be told of. */
+    TreeSalvage(DamagedTree tree, LogKeys log, Sink sink, Consumer<String> lost, Progress progress) {
         this.tree = tree;
+        this.suspects = new SuspectKeys(log);
         this.sink = sink;
         this.lost = lost;
         this.progress = progress;
@@ -77,9 +79,7 @@ final class TreeSalvage implements AutoCloseable {
             for (BranchSalvage source : atKey.values()) {
                 skip(source, key);
             }
-            if (state != State.SOUND && tree.hasLost(key)) {
-                suspects.setForgotten(state);
-            } else if (state != State.SOUND || mayLack(key)) {
+            if (state != State.SOUND || mayLack(key)) {
                 suspects.set(key, state);
             }
             progress.at("entries read", entriesDone, entriesTotal);
@@ -204,16 +204,9 @@ final class TreeSalvage implements AutoCloseable {
         return false;
     }
 
-    /** Is told of the key of a write of the log before that is added. */
-    void expect(byte[] key) {
-        if (!suspects.knows(key) && tree.hasLost(key)) {
-            suspects.recall(key, sink.holds(key) ? State.SUSPECT : State.LOST);
-        }
-    }
-
     /** Takes note that a write of the log, which follows what the tree has, was added to the copy or lost. */
     void follow(byte[] key, byte kind, boolean isCopied) {
-        if (isCopied && !suspects.knows(key) && !mayLack(key)) {
+        if (isCopied && suspects.state(key) == null && !mayLack(key)) {
             return;
         }
         if (isCopied && kind == Entries.MERGE) {
