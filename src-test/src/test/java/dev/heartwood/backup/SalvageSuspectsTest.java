@@ -8,16 +8,23 @@ import static dev.heartwood.backup.SalvageFixture.pages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.ImageReader;
+import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -28,6 +35,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
@@ -257,5 +265,54 @@ class SalvageSuspectsTest {
             }
         }
         assertTrue(suspects.get("from") > 0 && suspects.get("up to") > 0, suspects.toString());
+    }
+
+    /** They were counted as lost, although the copy has something older of them. */
+    @Test
+    void whatTheCopyCouldTakeOnlyAPartOfIsSuspect() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        SimulatedMachine killed;
+        byte[] refused = "refused".getBytes();
+        try (KeyValueStore store = open(machine, STORE)) {
+            for (int i = 0; i < 5; i++) {
+                put(store, i);
+            }
+            store.checkpoint();
+            store.merge(key(0), refused);
+            store.checkpoint();
+            store.put(key(1), refused);
+            store.merge(key(2), refused);
+            // Of this one the copy has nothing.
+            store.put(key(5), refused);
+            killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        }
+        SalvageReport report = salvageWithout(refused, killed);
+        assertEquals(4, report.losses(), lost.toString());
+        assertEquals(3, report.suspects(), report + " " + lost);
+        assertEquals(5, report.records());
+        try (KeyValueStore copy = open(killed, TARGET)) {
+            BackupFixture.requireSame(model, History.contents(copy), "without what was refused");
+        }
+    }
+
+    /** Has the copy refuse a value for want of memory. */
+    private SalvageReport salvageWithout(byte[] refused, SimulatedMachine machine) {
+        try (Storage from = machine.storage(STORE);
+                Storage to = machine.storage(TARGET);
+                EngineEnvironment environment =
+                        EngineEnvironment.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
+            Function<StoreOptions, KeyValueStore> opening = options -> {
+                KeyValueStore copy = environment.openForSalvage(TARGET, options);
+                return (KeyValueStore) Proxy.newProxyInstance(
+                        KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
+                            boolean isWrite = method.getName().equals("write");
+                            if (isWrite || values != null && values.length > 1 && values[1] instanceof byte[] value && Arrays.equals(refused, value)) {
+                                throw new InsufficientMemoryException(method.getName());
+                            }
+                            return method.invoke(copy, values);
+                        });
+            };
+            return Salvage.run(from, to, opening, lost::add, Progress.SILENT);
+        }
     }
 }

@@ -311,7 +311,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         lose("key " + Keys.text(key) + ": its value: there are operands, and the name of the merge operator is not known");
     }
 
-    /** Returns whether it was written. */
+    /** Returns whether all of it was written. */
     private boolean write(byte[] key, Runnable writing) {
         try {
             writing.run();
@@ -334,6 +334,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         byte[] key = restored(storedKey);
         if (kind == Entries.MERGE && !keepsOperands) {
             loseOperands(key);
+            copied.follow(storedKey, kind, false);
             return;
         }
         logEntries++;

@@ -27,7 +27,7 @@ final class TreeSalvage implements AutoCloseable {
          * A key's value, or null when only operands are known, and the operands above it, oldest first. What this throws ends the
          * salvage.
          *
-         * @return whether it was copied; else the sink has said why not
+         * @return whether all of it was copied; else the sink has said why not, and {@link #holds} says whether a part was
          */
         boolean take(byte[] key, byte[] value, List<byte[]> operands);
 
@@ -137,11 +137,12 @@ final class TreeSalvage implements AutoCloseable {
         if (found.value == null && found.operands.isEmpty()) {
             return found.isSuspect ? State.LOST : State.SOUND;
         }
-        if (!sink.take(key, found.value, found.operands)) {
+        boolean isWhole = sink.take(key, found.value, found.operands);
+        if (!isWhole && !sink.holds(key)) {
             return State.LOST;
         }
         records++;
-        return found.isSuspect ? State.SUSPECT : State.SOUND;
+        return isWhole && !found.isSuspect ? State.SOUND : State.SUSPECT;
     }
 
     private static byte[] value(BranchSalvage source) throws UnreadableException {
@@ -204,7 +205,7 @@ final class TreeSalvage implements AutoCloseable {
         return false;
     }
 
-    /** Takes note that a write of the log, which follows what the tree has, was added to the copy or lost. */
+    /** Takes note that a write of the log, which follows what the tree has, was added to the copy or lost: then the copy may hold what was below it. */
     void follow(byte[] key, byte kind, boolean isCopied) {
         if (isCopied && suspects.state(key) == null && !mayLack(key)) {
             return;
@@ -212,7 +213,7 @@ final class TreeSalvage implements AutoCloseable {
         if (isCopied && kind == Entries.MERGE) {
             suspects.addOperand(key);
         } else {
-            suspects.set(key, isCopied ? State.SOUND : State.LOST);
+            suspects.set(key, isCopied ? State.SOUND : sink.holds(key) ? State.SUSPECT : State.LOST);
         }
     }
 

@@ -29,10 +29,11 @@
  *       data file does not have that is older than the session's mark, or of another store; the report says how many losses are such,
  *       since any key may have lost something there.
  *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
- *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost. A
- *       branch that is damaged has keys from its first to its last alone, whichever leaf it is. What an older tree has is suspect. Such keys
- *       are counted, and not remembered: they may be all of a store. Those alone are that the log has ({@code LogKeys}), which is read
- *       once before for them: it takes eight bytes of heap for each, and four for what is remembered.
+ *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost, and one
+ *       of which the copy could not take an operand or what the log says, and has what is below. A branch that is damaged has keys
+ *       from its first to its last alone, whichever leaf it is. What an older tree has is suspect. Such keys are counted, and not
+ *       remembered: they may be all of a store. Those alone are that the log has ({@code LogKeys}), which is read once before for
+ *       them: it takes eight bytes of heap for each, and four for what is remembered.
  *   <li>From the first file in it on, and until the copy is complete, every open, backup and salvage refuses the directory. Where the data
  *       file of the copy cannot be made, the files before it are taken away again.
  *   <li>The copy's I/O mode is the store's, or BUFFERED where the file system it goes to refuses O_DIRECT.
