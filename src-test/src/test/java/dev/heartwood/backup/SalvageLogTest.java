@@ -6,10 +6,12 @@ import static dev.heartwood.backup.SalvageFixture.behead;
 import static dev.heartwood.backup.SalvageFixture.indexOf;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.Durability;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.salvage.SalvageReport;
@@ -192,5 +194,53 @@ class SalvageLogTest {
         }
         assertEquals(kind == CrashKind.KILL ? 8 : 0, applied);
         assertEquals(kind == CrashKind.KILL ? 0 : 8, notApplied);
+    }
+
+    /** The log went over the tree and nothing was said of it: keys had older values again, and what was deleted was back. */
+    @Test
+    void withoutSuperblocksKeysOfWhichTheLogSaysSomethingElseAreSuspect() {
+        SimulatedMachine machine = new SimulatedMachine(3);
+        int keys = 50;
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            for (int i = 0; i < keys; i++) {
+                store.put(("key" + i).getBytes(), "old".getBytes(), Durability.BUFFERED);
+            }
+            for (int i = 0; i < keys; i += 2) {
+                store.put(("key" + i).getBytes(), "new".getBytes(), Durability.NONE);
+                store.delete(("key" + (i + 1)).getBytes(), Durability.NONE);
+            }
+            // Of these log and tree say the same in the end.
+            store.put("twice".getBytes(), "once".getBytes(), Durability.BUFFERED);
+            store.put("twice".getBytes(), "again".getBytes(), Durability.BUFFERED);
+            store.put("gone".getBytes(), "something".getBytes(), Durability.BUFFERED);
+            store.delete("gone".getBytes(), Durability.BUFFERED);
+            store.checkpoint();
+        }
+        behead(machine);
+        SalvageReport report = salvage(machine);
+        assertEquals(keys + 4, report.logEntries(), lost.toString());
+        assertEquals(keys, report.suspects(), report + " " + lost);
+        assertTrue(lost.getFirst().contains("counts as suspect"), lost.toString());
+        try (KeyValueStore copy = BackupFixture.openExisting(machine, TARGET)) {
+            assertArrayEquals("again".getBytes(), copy.get("twice".getBytes()));
+            assertNull(copy.get("gone".getBytes()));
+        }
+    }
+
+    /** Also where the log deletes what the tree has, and the tree is the younger. */
+    @Test
+    void withoutSuperblocksWhatTheLogDeletesIsSuspect() {
+        SimulatedMachine machine = new SimulatedMachine(4);
+        byte[] key = "key".getBytes();
+        try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
+            store.put(key, "old".getBytes(), Durability.BUFFERED);
+            store.delete(key, Durability.BUFFERED);
+            store.put(key, "new".getBytes(), Durability.NONE);
+            store.checkpoint();
+        }
+        behead(machine);
+        SalvageReport report = salvage(machine);
+        assertEquals(2, report.logEntries(), lost.toString());
+        assertEquals(1, report.suspects(), report + " " + lost);
     }
 }

@@ -69,9 +69,9 @@ public final class LogSalvage {
 
     /**
      * Delivers a log of which it is not known how many generations the tree holds: all from the first on behind which nothing is
-     * missing. What the tree holds of them already comes to the same, as everything younger follows; operands do not, and {@code
-     * sink} has to leave them out. {@code lost} is told when the log's end cannot be told, or when there is no such generation:
-     * what is there may then be older than the tree, and nothing is delivered.
+     * missing. What the tree holds of them already comes to the same, as everything younger follows, but for writes that no log has: the {@code
+     * sink} has to compare them. Operands do not come to the same, and it has to leave them out. {@code lost} is told when the log's end
+     * cannot be told, or when there is no such generation: what is there may then be older than the tree, and nothing is delivered.
      */
     public static void runWithoutCheckpoint(Storage storage, long storeId, ReplaySink sink, Consumer<String> lost) {
         String why = "the system has restarted since, or nothing tells which segments were the last";

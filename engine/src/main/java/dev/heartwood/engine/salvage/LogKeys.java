@@ -3,6 +3,8 @@ package dev.heartwood.engine.salvage;
 import dev.heartwood.engine.base.KeyHash;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.os.Memory;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 
 /**
@@ -15,9 +17,13 @@ final class LogKeys implements ReplaySink {
     private boolean isInOrder = true;
 
     static long hash(byte[] bytes) {
-        long state = KeyHash.begin(bytes.length);
-        for (byte b : bytes) {
-            state = KeyHash.mix(state, b);
+        return hash(MemorySegment.ofArray(bytes));
+    }
+
+    static long hash(MemorySegment bytes) {
+        long state = KeyHash.begin((int) bytes.byteSize());
+        for (long i = 0; i < bytes.byteSize(); i++) {
+            state = KeyHash.mix(state, bytes.get(ValueLayout.JAVA_BYTE, i));
         }
         return KeyHash.end(state);
     }

@@ -25,6 +25,7 @@ import dev.heartwood.engine.log.LogSalvage;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.salvage.SuspectKeys.State;
 import dev.heartwood.engine.store.KeyForm;
 import dev.heartwood.engine.trunk.RootSearch;
 import dev.heartwood.engine.trunk.TreeStorage;
@@ -33,6 +34,7 @@ import dev.heartwood.engine.verify.Progress;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Copies every readable record of a damaged store into a new one, and says what was lost. Used once, by one thread. */
 public final class Salvage implements TreeSalvage.Sink, ReplaySink {
@@ -42,6 +44,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     private KeyForm form;
     /** What the tree had, which the log is applied to. */
     private TreeSalvage copied;
+    /** What the log is compared with; null when the checkpoint is known, behind which that begins. */
+    private FoundBeforeLog before;
     private long logEntries;
     private long losses;
     private long lossesOfAnyKey;
@@ -92,6 +96,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             DamagedTree tree = read(damaged, superblock);
             LogKeys logKeys = new LogKeys();
             readLog(damaged, known, superblock.storeId(), logKeys, found -> {});
+            before = known == null ? new FoundBeforeLog(logKeys) : null;
             try (TreeSalvage salvage = new TreeSalvage(tree, logKeys, this, this::lose, progress)) {
                 copied = salvage;
                 salvage.run();
@@ -189,7 +194,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 ? ", taken to be of a store whose keys are sorted"
                 : ", of a store that has had checkpoint " + mark.number();
         lose("both superblocks: " + damage.getMessage() + "; went on from the newest root that was found, of generation "
-                + root.generation() + passedOver(search) + least + ". Its options are not known, and not how much of the log it holds");
+                + root.generation() + passedOver(search) + least + ". Its options are not known, and not how much of "
+                + "the log it holds: where that says something else of a key, it is taken, and the key counts as suspect");
         return stand(storeId, root, order);
     }
 
@@ -262,12 +268,14 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
             loseOperands(key);
             return false;
         }
-        return write(key, () -> {
+        State state = write(key, () -> {
             if (value != null) {
                 put(key, value);
             }
             operands.forEach(operand -> merge(key, operand));
+            return State.SOUND;
         });
+        return state == State.SOUND;
     }
 
     private void put(byte[] key, byte[] value) {
@@ -311,14 +319,13 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         lose("key " + Keys.text(key) + ": its value: there are operands, and the name of the merge operator is not known");
     }
 
-    /** Returns whether all of it was written. */
-    private boolean write(byte[] key, Runnable writing) {
+    /** Returns what {@code writing} does, or that not all of it was written. */
+    private State write(byte[] key, Supplier<State> writing) {
         try {
-            writing.run();
-            return true;
+            return writing.get();
         } catch (InsufficientMemoryException | TooLargeException e) {
             lose("key " + Keys.text(key) + ": " + e.getMessage());
-            return false;
+            return State.LOST;
         }
     }
 
@@ -332,20 +339,47 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
         byte[] storedKey = Memory.bytes(keyAddress, keyLength);
         byte[] key = restored(storedKey);
+        if (before != null) {
+            note(storedKey, key);
+        }
         if (kind == Entries.MERGE && !keepsOperands) {
             loseOperands(key);
-            copied.follow(storedKey, kind, false);
+            copied.follow(storedKey, kind, State.LOST);
             return;
         }
         logEntries++;
-        boolean isCopied = write(key, () -> {
-            switch (kind) {
-                case Entries.PUT -> put(key, Memory.bytes(valueAddress, valueLength));
-                case Entries.MERGE -> merge(key, Memory.bytes(valueAddress, valueLength));
-                default -> target.delete(key, Durability.NONE);
+        copied.follow(storedKey, kind, write(key, () -> apply(storedKey, key, kind, valueAddress, valueLength)));
+    }
+
+    /** Notes what the copy has of a key before anything of the log is added to that. */
+    private void note(byte[] storedKey, byte[] key) {
+        if (!before.isToBeNoted(storedKey)) {
+            return;
+        }
+        before.noteUnsure(storedKey);
+        try {
+            boolean isSure = copied.isSure(storedKey);
+            if (isSure && !target.get(key, value -> before.noteValue(storedKey, LogKeys.hash(value)))) {
+                before.noteNothing(storedKey);
             }
-        });
-        copied.follow(storedKey, kind, isCopied);
+        } catch (InsufficientMemoryException unknown) {
+            // It stays unsure.
+        }
+    }
+
+    /** Returns whether it is sure that nothing younger was there. */
+    private State apply(byte[] storedKey, byte[] key, byte kind, long valueAddress, int valueLength) {
+        if (kind == Entries.DELETE) {
+            target.delete(key, Durability.NONE);
+            return before == null || before.isNothing(storedKey) ? State.SOUND : State.SUSPECT;
+        }
+        byte[] value = Memory.bytes(valueAddress, valueLength);
+        if (kind == Entries.MERGE) {
+            merge(key, value);
+            return State.SOUND;
+        }
+        put(key, value);
+        return before == null || before.isValue(storedKey, LogKeys.hash(value)) ? State.SOUND : State.SUSPECT;
     }
 
     @Override

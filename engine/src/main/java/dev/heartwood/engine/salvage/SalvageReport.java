@@ -6,7 +6,8 @@ package dev.heartwood.engine.salvage;
  * @param records keys copied from the tree
  * @param logEntries writes applied from the log
  * @param suspects of the keys copied, those whose newest version may be among what was lost: they may be older than they should be, or
- *     deleted; and those with operands whose value may be
+ *     deleted; and those with operands whose value may be. Without superblocks also those of which the log says something else than the tree,
+ *     deleted ones too: either may be the younger
  * @param losses what could not be read, counted as it was listed
  * @param lossesOfAnyKey of them, those of the log, and of checkpoints newer than the data file, of which the keys are not known: any key may be
  *     older than it should be, or deleted

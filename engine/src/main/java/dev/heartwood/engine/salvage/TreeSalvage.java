@@ -205,15 +205,24 @@ final class TreeSalvage implements AutoCloseable {
         return false;
     }
 
-    /** Takes note that a write of the log, which follows what the tree has, was added to the copy or lost: then the copy may hold what was below it. */
-    void follow(byte[] key, byte kind, boolean isCopied) {
-        if (isCopied && suspects.state(key) == null && !mayLack(key)) {
+    /** Whether the copy is known to have the newest state of a key of the log that the tree had, as long as nothing of the log was added. */
+    boolean isSure(byte[] key) {
+        State state = suspects.state(key);
+        return state == State.SOUND || state == null && !mayLack(key);
+    }
+
+    /**
+     * Takes note of what a write of the log, which follows what the tree has, made of a key of the copy. Where that was lost, the copy may
+     * hold what was below it.
+     */
+    void follow(byte[] key, byte kind, State state) {
+        if (state == State.SOUND && suspects.state(key) == null && !mayLack(key)) {
             return;
         }
-        if (isCopied && kind == Entries.MERGE) {
+        if (state == State.SOUND && kind == Entries.MERGE) {
             suspects.addOperand(key);
         } else {
-            suspects.set(key, isCopied ? State.SOUND : sink.holds(key) ? State.SUSPECT : State.LOST);
+            suspects.set(key, state == State.LOST && sink.holds(key) ? State.SUSPECT : state);
         }
     }
 

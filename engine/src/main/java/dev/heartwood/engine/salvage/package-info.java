@@ -46,7 +46,9 @@
  *       may be that of a checkpoint that was being made; or a child of one that was never written, so that the root before it is taken where
  *       that is higher, or as high with greater keys, and the report says so. Options are those of a new store; operands are lost, as the name of the
  *       merge operator is not known. Of the log that is applied behind which nothing is missing, which can be told while the system
- *       has not restarted: what the tree holds of it already comes to the same. Else nothing of it is.
+ *       has not restarted. Else nothing of it is. How much of the log the tree holds is not known: what it holds may come to older values
+ *       again, and to what was deleted, where writes that no log has ({@code Durability.NONE}) were younger. So every key that the log
+ *       changes counts as suspect ({@code FoundBeforeLog}).
  *   <li>Without any such root, data pages do not say whether anything still refers to them: copying all would bring back what was
  *       deleted and overwritten. Salvage refuses. A backup is then what helps.
  *   <li>What only a lost trunk node refers to, and no older checkpoint, is lost for the same reason. What was written between the older
