@@ -1,5 +1,6 @@
 package dev.heartwood.engine.inspect;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.branch.Branch;
@@ -66,6 +67,8 @@ final class StoreDescription {
     private void checkSessionMark(Superblock superblock) {
         try {
             SessionMark.check(store.files(), superblock);
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the mark
         } catch (StoreException e) {
             problems.add(e.getMessage());
         }
