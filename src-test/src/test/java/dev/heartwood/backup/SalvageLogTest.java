@@ -12,12 +12,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.Durability;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.WriteBatch;
+import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
 import dev.heartwood.testkit.SimulatedMachine;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -25,6 +31,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -58,6 +65,20 @@ class SalvageLogTest {
         BackupFixture.requireContents(killed, TARGET, model, "salvaged");
     }
 
+    /** Of those that have this value, damages the one that the log has. */
+    private static void damageRecord(SimulatedMachine machine, int value) {
+        int cases = 0;
+        for (String name : machine.files(STORE)) {
+            byte[] contents = machine.contents(STORE, name);
+            int at = indexOf(contents, ("value" + value).getBytes());
+            if (name.startsWith("log-") && at >= 0) {
+                cases++;
+                machine.flip(STORE, name, at, 1);
+            }
+        }
+        assertEquals(1, cases);
+    }
+
     @Test
     void recordsBehindDamageInTheLogAreCopied() {
         SimulatedMachine machine = new SimulatedMachine(4);
@@ -68,16 +89,7 @@ class SalvageLogTest {
         }
         SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
         store.close();
-        int cases = 0;
-        for (String name : killed.files(STORE)) {
-            byte[] contents = killed.contents(STORE, name);
-            int at = indexOf(contents, "value200".getBytes());
-            if (name.startsWith("log-") && at >= 0) {
-                cases++;
-                killed.flip(STORE, name, at, 1);
-            }
-        }
-        assertEquals(1, cases);
+        damageRecord(killed, 200);
         assertThrows(CorruptionException.class, () -> BackupFixture.openExisting(killed, STORE));
         SalvageReport report = salvage(killed);
         assertEquals(count - 1, report.logEntries());
@@ -242,5 +254,74 @@ class SalvageLogTest {
         SalvageReport report = salvage(machine);
         assertEquals(2, report.logEntries(), lost.toString());
         assertEquals(1, report.suspects(), report + " " + lost);
+    }
+
+    enum LogState {
+        SOUND {
+            @Override
+            void damage(SimulatedMachine machine) {}
+        },
+        DAMAGED {
+            @Override
+            void damage(SimulatedMachine machine) {
+                damageRecord(machine, 200);
+            }
+        },
+        WITHOUT_SUPERBLOCKS {
+            @Override
+            void damage(SimulatedMachine machine) {
+                behead(machine);
+            }
+        };
+
+        abstract void damage(SimulatedMachine machine);
+    }
+
+    /** What there was no memory to read was listed as lost. */
+    @ParameterizedTest
+    @EnumSource
+    void aLogThatThereIsNoMemoryToReadIsNotLost(LogState state) {
+        SimulatedMachine machine = new SimulatedMachine(7);
+        KeyValueStore store = BackupFixture.open(machine, STORE);
+        for (int i = 0; i < 400; i++) {
+            store.put(("key" + i).getBytes(), ("older" + i).getBytes());
+        }
+        store.checkpoint();
+        for (int i = 0; i < 400; i++) {
+            store.put(("key" + i).getBytes(), ("value" + i).getBytes());
+        }
+        SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(1));
+        store.close();
+        state.damage(killed);
+        int calls = 0;
+        while (isRefusedAfter(calls, killed)) {
+            calls++;
+        }
+        assertTrue(calls > 1, "files of the log read or mapped: " + calls);
+    }
+
+    /** Whether salvage came to read or map a file of the log once more, for which there was no memory. */
+    private static boolean isRefusedAfter(int calls, SimulatedMachine machine) {
+        AtomicInteger left = new AtomicInteger(calls);
+        try (Storage files = machine.storage(STORE)) {
+            Storage refusing = (Storage) Proxy.newProxyInstance(
+                    Storage.class.getClassLoader(), new Class<?>[] {Storage.class}, (proxy, method, arguments) -> {
+                        boolean reads = arguments != null
+                                && (method.getName() + " " + arguments[0]).matches("(openMappedExisting|readFile) log-\\d.*");
+                        if (reads && left.getAndDecrement() <= 0) {
+                            throw new InsufficientMemoryException("for a test");
+                        }
+                        try {
+                            return method.invoke(files, arguments);
+                        } catch (InvocationTargetException e) {
+                            throw e.getCause();
+                        }
+                    });
+            EngineAccess.salvage(refusing, Path.of("simulated", "target" + calls), machine, line -> {});
+            assertTrue(left.get() >= 0, "salvage went on without what it had no memory to read");
+            return false;
+        } catch (InsufficientMemoryException refused) {
+            return true;
+        }
     }
 }

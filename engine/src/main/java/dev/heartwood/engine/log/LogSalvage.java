@@ -1,5 +1,6 @@
 package dev.heartwood.engine.log;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
@@ -40,6 +41,8 @@ public final class LogSalvage {
             scan.run();
             survey = new LogSurvey(storage, scan, checkpointGeneration);
             survey.run();
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the log
         } catch (StoreException damage) {
             salvage.deliverPastDamage(damage, new LogScan(storage, storeId, checkpointGeneration));
             return;
@@ -87,6 +90,8 @@ public final class LogSalvage {
                 scan.run();
                 survey = new LogSurvey(storage, scan, held);
                 survey.run();
+            } catch (InsufficientMemoryException e) {
+                throw e;
             } catch (StoreException damage) {
                 why = damage.getMessage();
                 for (LoggedGeneration later : scan.generations()) {
@@ -218,6 +223,8 @@ public final class LogSalvage {
                     sums = new RecordSums(mapped.address());
                     next = LogLayout.HEADER_BYTES;
                     return true;
+                } catch (InsufficientMemoryException e) {
+                    throw e;
                 } catch (StoreException e) {
                     lost.accept("log: " + e.getMessage());
                 }

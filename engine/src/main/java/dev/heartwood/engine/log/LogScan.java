@@ -2,6 +2,7 @@ package dev.heartwood.engine.log;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.ReadFailedException;
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
@@ -106,6 +107,8 @@ final class LogScan {
     private void tryScan(String file, long number, long scratch, Consumer<StoreException> damage) {
         try {
             scan(file, number, scratch, damage);
+        } catch (InsufficientMemoryException e) {
+            throw e; // which says nothing of the file
         } catch (StoreException e) {
             damage.accept(e);
         }
