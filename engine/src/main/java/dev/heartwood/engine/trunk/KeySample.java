@@ -18,7 +18,7 @@ import java.util.List;
  * @param bytes all bytes of the run's entries
  */
 record KeySample(List<byte[]> keys, long[] positions, byte[] first, byte[] last, long bytes) {
-    /** Longer keys are cut: a cut key sorts at or before the key, which is all an estimate needs. */
+    /** Longer keys are cut: a cut key sorts at or before the key, and may lie in another span. */
     static final int KEY_BYTES_MIN = 48;
 
     /** What is kept of a key behind the prefix it shares with the sample before, so that leaves can part between the two. */
@@ -53,7 +53,10 @@ record KeySample(List<byte[]> keys, long[] positions, byte[] first, byte[] last,
         return Keys.compare(first, other.last) <= 0 && Keys.compare(other.first, last) <= 0;
     }
 
-    /** Estimated bytes of the run's entries in {@code span}; at least 1 where some may be, 0 where none is. */
+    /**
+     * Estimated bytes of the run's entries in {@code span}; at least 1 where some may be, 0 where none is. Spans that have all keys of the run
+     * have all of its bytes together, or more, so that nothing seems to be left of what was written for them alone.
+     */
     long bytesWithin(Span span) {
         if (!touches(span)) {
             return 0;
@@ -61,18 +64,30 @@ record KeySample(List<byte[]> keys, long[] positions, byte[] first, byte[] last,
         if (within(span)) {
             return Math.max(1, bytes);
         }
-        long from = span.from() == null ? 0 : positionOf(span.from());
-        long to = span.to() == null ? bytes : positionOf(span.to());
+        long from = span.from() == null ? 0 : positionBefore(countSurelyBefore(span.from()));
+        boolean isBehind = span.to() == null || Keys.compare(span.to(), last) > 0;
+        long to = isBehind ? bytes : positionBefore(countBefore(span.to()));
         return Math.max(1, to - from);
     }
 
-    /** Bytes of entries before a key, as far as the sample tells. */
-    private long positionOf(byte[] key) {
-        if (Keys.compare(key, last) > 0) {
-            return bytes;
-        }
+    /** Bytes of entries up to and with so many sampled ones. */
+    private long positionBefore(int sampled) {
+        return sampled == 0 ? 0 : positions[sampled - 1];
+    }
+
+    /** How many sampled keys sort before a key, whatever was cut of them. */
+    private int countSurelyBefore(byte[] key) {
         int before = countBefore(key);
-        return before == 0 ? 0 : positions[before - 1];
+        while (before > 0 && mayBeCutFrom(keys.get(before - 1), key)) {
+            before--;
+        }
+        return before;
+    }
+
+    private static boolean mayBeCutFrom(byte[] sampled, byte[] key) {
+        return sampled.length >= KEY_BYTES_MIN
+                && sampled.length < key.length
+                && Arrays.equals(sampled, 0, sampled.length, key, 0, sampled.length);
     }
 
     /** Bytes of entries from the sampled key before up to the one at {@code index}. */
