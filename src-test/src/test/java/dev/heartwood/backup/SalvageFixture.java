@@ -9,12 +9,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
+import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
+import dev.heartwood.engine.store.EngineEnvironment;
+import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.EngineAccess;
 import dev.heartwood.testkit.History;
+import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -24,6 +30,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Salvage of the store of {@link BackupFixture}, and what it finds there. */
@@ -34,6 +41,28 @@ final class SalvageFixture {
     static SalvageReport salvage(SimulatedMachine machine, List<String> lost) {
         try (Storage from = machine.storage(STORE)) {
             return EngineAccess.salvage(from, TARGET, machine, lost::add);
+        }
+    }
+
+    /** What a call of the copy is to throw before it is made, if anything. */
+    interface Refusal {
+        void before(String method, Object[] arguments);
+    }
+
+    /** As {@link #salvage}, to a copy that refuses calls. */
+    static SalvageReport salvage(SimulatedMachine machine, List<String> lost, Refusal refusal) {
+        try (Storage from = machine.storage(STORE);
+                Storage to = machine.storage(TARGET);
+                EngineEnvironment environment = EngineEnvironment.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
+            Function<StoreOptions, KeyValueStore> opening = options -> {
+                KeyValueStore copy = environment.openForSalvage(TARGET, options);
+                return (KeyValueStore) Proxy.newProxyInstance(
+                        KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, arguments) -> {
+                            refusal.before(method.getName(), arguments);
+                            return method.invoke(copy, arguments);
+                        });
+            };
+            return Salvage.run(from, to, opening, lost::add, Progress.SILENT);
         }
     }
 

@@ -12,19 +12,13 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.ImageReader;
-import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
-import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
-import dev.heartwood.engine.store.EngineEnvironment;
-import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.History;
-import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.TailMergeOperator;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
@@ -35,7 +29,6 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
@@ -297,22 +290,11 @@ class SalvageSuspectsTest {
 
     /** Has the copy refuse a value for want of memory. */
     private SalvageReport salvageWithout(byte[] refused, SimulatedMachine machine) {
-        try (Storage from = machine.storage(STORE);
-                Storage to = machine.storage(TARGET);
-                EngineEnvironment environment =
-                        EngineEnvironment.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
-            Function<StoreOptions, KeyValueStore> opening = options -> {
-                KeyValueStore copy = environment.openForSalvage(TARGET, options);
-                return (KeyValueStore) Proxy.newProxyInstance(
-                        KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
-                            boolean isWrite = method.getName().equals("write");
-                            if (isWrite || values != null && values.length > 1 && values[1] instanceof byte[] value && Arrays.equals(refused, value)) {
-                                throw new InsufficientMemoryException(method.getName());
-                            }
-                            return method.invoke(copy, values);
-                        });
-            };
-            return Salvage.run(from, to, opening, lost::add, Progress.SILENT);
-        }
+        return SalvageFixture.salvage(machine, lost, (method, values) -> {
+            boolean isWrite = method.equals("write");
+            if (isWrite || values != null && values.length > 1 && values[1] instanceof byte[] value && Arrays.equals(refused, value)) {
+                throw new InsufficientMemoryException(method);
+            }
+        });
     }
 }

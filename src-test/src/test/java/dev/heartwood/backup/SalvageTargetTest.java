@@ -23,25 +23,19 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageType;
-import dev.heartwood.engine.salvage.Salvage;
 import dev.heartwood.engine.salvage.SalvageReport;
-import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.verify.OpenedStore;
-import dev.heartwood.engine.verify.Progress;
 import dev.heartwood.testkit.CrashKind;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.OperationKind;
-import dev.heartwood.testkit.OptionMatrix;
 import dev.heartwood.testkit.SimulatedMachine;
-import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 /** Where salvage copies to, what it refuses, and what is left when the copy cannot be written. */
@@ -191,22 +185,11 @@ class SalvageTargetTest {
     /** Has one put to the copy fail; returns how many there were. */
     private int salvageFailingAt(SimulatedMachine machine, int nth) {
         AtomicInteger puts = new AtomicInteger();
-        try (Storage from = machine.storage(STORE);
-                Storage to = machine.storage(TARGET);
-                EngineEnvironment environment =
-                        EngineEnvironment.open(OptionMatrix.environment(BackupFixture.options()), machine)) {
-            Function<StoreOptions, KeyValueStore> opening = options -> {
-                KeyValueStore copy = environment.openForSalvage(TARGET, options);
-                return (KeyValueStore) Proxy.newProxyInstance(
-                        KeyValueStore.class.getClassLoader(), new Class<?>[] {KeyValueStore.class}, (proxy, method, values) -> {
-                            if (method.getName().equals("put") && puts.incrementAndGet() == nth) {
-                                throw new NoSpaceException("put " + nth);
-                            }
-                            return method.invoke(copy, values);
-                        });
-            };
-            Salvage.run(from, to, opening, lost::add, Progress.SILENT);
-        }
+        SalvageFixture.salvage(machine, lost, (method, arguments) -> {
+            if (method.equals("put") && puts.incrementAndGet() == nth) {
+                throw new NoSpaceException("put " + nth);
+            }
+        });
         return puts.get();
     }
 }
