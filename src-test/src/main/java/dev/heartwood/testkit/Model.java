@@ -35,8 +35,8 @@ public final class Model {
     private final List<Step> steps = new ArrayList<>();
     /** The numbers of the keys that the base or a step names. */
     private final TreeMap<byte[], Integer> numbers = newMap();
-    private State base;
-    private State now;
+    private final TreeMap<byte[], byte[]> base = newMap();
+    private final TreeMap<byte[], byte[]> now = newMap();
     private int survivesKill;
     private int survivesPowerLoss;
     private int checkpointed;
@@ -45,8 +45,6 @@ public final class Model {
     /** An empty model; the operator may be null when nothing is merged. */
     public Model(MergeOperator mergeOperator) {
         this.mergeOperator = mergeOperator;
-        base = new State();
-        now = new State();
     }
 
     /** A map ordered as keys are. */
@@ -59,11 +57,11 @@ public final class Model {
         int[] keys = writes.stream().mapToInt(write -> number(write.key())).toArray();
         // What follows from a write alone is not found out again for each of the states that may be left.
         long[] hashes = writes.stream()
-                .mapToLong(write -> write.kind() == Write.Kind.PUT ? State.hash(write.key(), write.value()) : 0)
+                .mapToLong(write -> write.kind() == Write.Kind.PUT ? hash(write.key(), write.value()) : 0)
                 .toArray();
         Step step = new Step(List.copyOf(writes), keys, hashes, level);
         steps.add(step);
-        now.apply(step);
+        apply(step);
         return steps.size();
     }
 
@@ -86,8 +84,9 @@ public final class Model {
     /** The last step taken is withdrawn: the store refused it, and promised that nothing of it has happened. */
     public void refuse() {
         steps.removeLast();
-        now = base.copy();
-        steps.forEach(now::apply);
+        now.clear();
+        now.putAll(base);
+        steps.forEach(this::apply);
     }
 
     /** A sync has returned that began after the last step was acknowledged. */
@@ -106,18 +105,18 @@ public final class Model {
 
     /** The state after every step; a view. */
     public NavigableMap<byte[], byte[]> now() {
-        return Collections.unmodifiableNavigableMap(now.map);
+        return Collections.unmodifiableNavigableMap(now);
     }
 
     /** A copy of the state after every step, which is what a snapshot taken now must show for ever. */
     public NavigableMap<byte[], byte[]> snapshot() {
-        return new TreeMap<>(now.map);
+        return new TreeMap<>(now);
     }
 
     /** Says why the store may not contain {@code found} after a crash now; null when it may. */
     public String explain(CrashKind kind, NavigableMap<byte[], byte[]> found) {
         int floor = kind == CrashKind.KILL ? survivesKill : survivesPowerLoss;
-        long hash = State.hash(found);
+        long hash = hash(found);
         if (kind == CrashKind.POWER_LOSS && unsyncedBeforeKill.contains(hash)) {
             return null;
         }
@@ -126,12 +125,12 @@ public final class Model {
         }
         return "after " + kind + " the store holds " + found.size() + " keys, which is no state it may have: steps 1.." + floor
                 + " of " + steps.size() + " had to survive; against the state after all steps: "
-                + difference(now.map, found);
+                + difference(now, found);
     }
 
     /** Whether a state passes that a checkpoint and a log name which ends at or after {@code floor}. */
     private boolean anyState(int floor, Predicate<Candidate> test) {
-        Candidate checkpoint = new Candidate(base.map);
+        Candidate checkpoint = new Candidate(base);
         for (int c = 0; c <= steps.size(); c++) {
             if (c > 0) {
                 checkpoint.apply(steps.get(c - 1));
@@ -166,9 +165,10 @@ public final class Model {
         }
         steps.clear();
         numbers.clear();
-        base = new State();
-        found.forEach(base::put);
-        now = base.copy();
+        base.clear();
+        base.putAll(found);
+        now.clear();
+        now.putAll(base);
         survivesKill = 0;
         survivesPowerLoss = 0;
         checkpointed = 0;
@@ -180,7 +180,7 @@ public final class Model {
      * was made of before the last crash is not known: any end of it may be one.
      */
     public boolean mayBeLeft(byte[] key, byte[] value) {
-        if (Arrays.equals(value, now.map.get(key))) {
+        if (Arrays.equals(value, now.get(key))) {
             return true;
         }
         List<Write> writes = steps.stream()
@@ -197,7 +197,7 @@ public final class Model {
                 return true;
             }
         }
-        byte[] whole = base.map.getOrDefault(key, new byte[0]);
+        byte[] whole = base.getOrDefault(key, new byte[0]);
         for (int cut = 1; cut < whole.length; cut++) {
             byte[] end = Arrays.copyOfRange(whole, cut, whole.length);
             byte[] made = operands.isEmpty() ? end : mergeOperator.merge(key, end, operands);
@@ -236,42 +236,30 @@ public final class Model {
         return null;
     }
 
-    /** A map and a hash of its contents that does not depend on the order of changes. */
-    private final class State {
-        private final TreeMap<byte[], byte[]> map = newMap();
-        private long hash;
-
-        State copy() {
-            State copy = new State();
-            copy.map.putAll(map);
-            copy.hash = hash;
-            return copy;
-        }
-
-        void apply(Step step) {
-            for (Write write : step.writes) {
-                put(write.key(), write.applyTo(map.get(write.key()), mergeOperator));
+    private void apply(Step step) {
+        for (Write write : step.writes) {
+            byte[] value = write.applyTo(now.get(write.key()), mergeOperator);
+            if (value == null) {
+                now.remove(write.key());
+            } else {
+                now.put(write.key(), value);
             }
         }
+    }
 
-        void put(byte[] key, byte[] value) {
-            byte[] old = value == null ? map.remove(key) : map.put(key, value);
-            hash += (value == null ? 0 : hash(key, value)) - (old == null ? 0 : hash(key, old));
+    /** A hash of contents that does not depend on the order of changes: the sum of those of all keys. */
+    private static long hash(NavigableMap<byte[], byte[]> map) {
+        long hash = 0;
+        for (var entry : map.entrySet()) {
+            hash += hash(entry.getKey(), entry.getValue());
         }
+        return hash;
+    }
 
-        static long hash(NavigableMap<byte[], byte[]> map) {
-            long hash = 0;
-            for (var entry : map.entrySet()) {
-                hash += hash(entry.getKey(), entry.getValue());
-            }
-            return hash;
-        }
-
-        private static long hash(byte[] key, byte[] value) {
-            long h = Arrays.hashCode(key) * 0x9E3779B97F4A7C15L + Arrays.hashCode(value);
-            h ^= h >>> 29;
-            return h * 0xD6E8FEB86659FD93L;
-        }
+    private static long hash(byte[] key, byte[] value) {
+        long h = Arrays.hashCode(key) * 0x9E3779B97F4A7C15L + Arrays.hashCode(value);
+        h ^= h >>> 29;
+        return h * 0xD6E8FEB86659FD93L;
     }
 
     /** A state that is one of many: the value of each key by the key's number, since looking keys up is most of the work otherwise. */
@@ -286,7 +274,7 @@ public final class Model {
             map.keySet().forEach(Model.this::number);
             values = new byte[numbers.size()][];
             parts = new long[values.length];
-            map.forEach((key, value) -> put(number(key), value, State.hash(key, value)));
+            map.forEach((key, value) -> put(number(key), value, hash(key, value)));
         }
 
         Candidate(Candidate other) {
@@ -300,7 +288,7 @@ public final class Model {
                 Write write = step.writes.get(i);
                 byte[] value = write.applyTo(values[step.keys[i]], mergeOperator);
                 boolean isMade = write.kind() == Write.Kind.MERGE && value != null;
-                put(step.keys[i], value, isMade ? State.hash(write.key(), value) : step.hashes[i]);
+                put(step.keys[i], value, isMade ? hash(write.key(), value) : step.hashes[i]);
             }
         }
 

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.Durability;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.salvage.SalvageReport;
 import dev.heartwood.engine.verify.OpenedStore;
@@ -45,17 +46,10 @@ class SalvageMarkTest {
         return machine;
     }
 
-    private static long number(SimulatedMachine machine) {
+    private static Superblock superblock(SimulatedMachine machine) {
         try (Storage storage = machine.storage(STORE);
                 OpenedStore store = new OpenedStore(storage)) {
-            return store.newest().number();
-        }
-    }
-
-    private static long storeId(SimulatedMachine machine) {
-        try (Storage storage = machine.storage(STORE);
-                OpenedStore store = new OpenedStore(storage)) {
-            return store.newest().storeId();
+            return store.newest();
         }
     }
 
@@ -66,7 +60,7 @@ class SalvageMarkTest {
             NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
             SimulatedMachine machine = store(model, writes, 100);
             byte[] old = machine.contents(STORE, DATA);
-            long number = number(machine);
+            long number = superblock(machine).number();
             try (KeyValueStore store = BackupFixture.openExisting(machine, STORE)) {
                 for (int i = 0; i < writes; i++) {
                     store.put(("later" + i).getBytes(), new byte[100], Durability.NONE);
@@ -86,7 +80,7 @@ class SalvageMarkTest {
     void theDataFileOfAnotherStoreIsSaidToBe() {
         NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
         SimulatedMachine machine = store(BackupFixture.newMap(), 1, 100);
-        long own = storeId(machine);
+        long own = superblock(machine).storeId();
         machine.place(STORE, DATA, store(model, 2, 300).contents(STORE, DATA));
         assertTrue(salvage(machine).lossesOfAnyKey() > 0);
         assertTrue(lost.getFirst().contains("of store " + own + " at checkpoint"), lost.toString());
@@ -105,7 +99,7 @@ class SalvageMarkTest {
                 store.checkpoint();
             }
         }
-        assertTrue(number(other) > number(machine));
+        assertTrue(superblock(other).number() > superblock(machine).number());
         byte[] bytes = machine.contents(STORE, DATA);
         System.arraycopy(other.contents(STORE, DATA), 16 * PAGE_BYTES, bytes, 16 * PAGE_BYTES, PAGE_BYTES);
         machine.place(STORE, DATA, bytes);

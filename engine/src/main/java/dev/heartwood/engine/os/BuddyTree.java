@@ -15,7 +15,7 @@ final class BuddyTree {
      *   ALLOCATED     it was allocated as one block.
      *
      * Values under a wholly free or an allocated block are stale, and none is ALLOCATED: a block becomes wholly free by being given back,
-     * or when both its parts are, and only such a block is allocated.
+     * when both its parts are, or as a part of one that is, and only such a block is allocated.
      *
      * Units past the end of the memory are 0 for ever, so that any number of units is served.
      */

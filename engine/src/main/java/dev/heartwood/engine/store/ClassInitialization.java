@@ -2,7 +2,6 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.StoreOptions;
 import java.nio.ByteBuffer;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Initializes classes before the first environment of a process is made. A class whose initialization finds the Java heap full cannot be
@@ -44,18 +43,18 @@ final class ClassInitialization {
             .engine.verify. Progress
             """;
 
-    private static final AtomicBoolean DONE = new AtomicBoolean();
+    private static volatile boolean done;
 
     private ClassInitialization() {}
 
     /** Initializes them; again when the heap was full. */
     static void run() {
-        if (DONE.get()) {
+        if (done) {
             return;
         }
         ofTheLibrary();
         ofTheEngine();
-        DONE.set(true);
+        done = true;
     }
 
     private static void ofTheEngine() {

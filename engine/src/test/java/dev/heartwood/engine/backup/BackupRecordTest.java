@@ -25,7 +25,7 @@ class BackupRecordTest {
     }
 
     @Test
-    void isWrittenAsItAlwaysWas(@TempDir Path directory) {
+    void hasTheseBytes(@TempDir Path directory) {
         try (Storage files = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED)) {
             BackupRecord record = new BackupRecord(1, 2, 0x0807060504030201L, List.of(9L), used());
             record.write(files);

@@ -14,19 +14,17 @@ import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.Intercepted;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageType;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Timer;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Queue;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -75,31 +73,17 @@ class ScrubberTest {
     }
 
     private Storage storage(Storage files) {
-        return proxy(Storage.class, files, result -> result instanceof BlockDevice device ? device(device) : result);
+        return Intercepted.proxy(
+                Storage.class, files, (method, arguments, result) -> result instanceof BlockDevice device ? device(device) : result);
     }
 
     private BlockDevice device(BlockDevice device) {
-        return (BlockDevice) Proxy.newProxyInstance(
-                BlockDevice.class.getClassLoader(), new Class<?>[] {BlockDevice.class}, (proxy, method, arguments) -> {
-                    Object result = invoke(device, method, arguments);
-                    if (method.getName().equals("read")) {
-                        read((long) arguments[0], (long) arguments[1], (int) arguments[2]);
-                    }
-                    return result;
-                });
-    }
-
-    private static <T> T proxy(Class<T> type, T of, Function<Object, Object> result) {
-        return type.cast(Proxy.newProxyInstance(
-                type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> result.apply(invoke(of, method, arguments))));
-    }
-
-    private static Object invoke(Object of, java.lang.reflect.Method method, Object[] arguments) throws Throwable {
-        try {
-            return method.invoke(of, arguments);
-        } catch (InvocationTargetException e) {
-            throw e.getCause();
-        }
+        return Intercepted.proxy(BlockDevice.class, device, (method, arguments, result) -> {
+            if (method.equals("read")) {
+                read((long) arguments[0], (long) arguments[1], (int) arguments[2]);
+            }
+            return result;
+        });
     }
 
     private void read(long position, long address, int length) {

@@ -14,6 +14,7 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.branch.OverflowGroup;
 import dev.heartwood.engine.device.BlockDevice;
+import dev.heartwood.engine.device.Intercepted;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -21,8 +22,6 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import java.io.IOException;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -237,9 +236,9 @@ class StoreVerifierTest {
 
     /** Files of which pages of a type cannot be read for want of memory. */
     private static Storage refusing(Storage files, PageType refused) {
-        return proxy(Storage.class, files, (method, arguments, result) -> {
+        return Intercepted.proxy(Storage.class, files, (method, arguments, result) -> {
             return result instanceof BlockDevice device
-                    ? proxy(BlockDevice.class, device, (name, read, nothing) -> {
+                    ? Intercepted.proxy(BlockDevice.class, device, (name, read, nothing) -> {
                         for (int at = 0; name.equals("read") && at < (int) read[2]; at += PageLayout.PAGE_BYTES) {
                             if (Memory.getByte((long) read[1] + at + PageLayout.TYPE) == refused.code()) {
                                 throw new InsufficientMemoryException("for a test");
@@ -249,20 +248,6 @@ class StoreVerifierTest {
                     })
                     : result;
         });
-    }
-
-    private interface Returning {
-        Object result(String method, Object[] arguments, Object result);
-    }
-
-    private static <T> T proxy(Class<T> type, T of, Returning returning) {
-        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
-            try {
-                return returning.result(method.getName(), arguments, method.invoke(of, arguments));
-            } catch (InvocationTargetException e) {
-                throw e.getCause();
-            }
-        }));
     }
 
     /** Sound pages were listed as damaged. */
@@ -282,7 +267,7 @@ class StoreVerifierTest {
     @ValueSource(strings = {"openMappedExisting log-", "readFile log-", "readFile session"})
     void aLogOrMarkThatThereIsNoMemoryToReadIsNoDamage(String call) {
         try (Storage files = StoreFixture.storage(killed)) {
-            Storage refusing = proxy(Storage.class, files, (method, arguments, result) -> {
+            Storage refusing = Intercepted.proxy(Storage.class, files, (method, arguments, result) -> {
                 if (arguments != null && (method + " " + arguments[0]).startsWith(call)) {
                     throw new InsufficientMemoryException("for a test");
                 }
