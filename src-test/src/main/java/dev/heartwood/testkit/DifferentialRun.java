@@ -28,6 +28,9 @@ import java.util.random.RandomGenerator;
 /** Applies operations to a store and to the {@link Model} and compares every answer. Belongs to one thread. */
 final class DifferentialRun implements AutoCloseable {
     private static final int VIEWS_MAX = 4;
+    /** Beyond it nothing is added to a batch: with one write more it is still less than the least memory takes. */
+    private static final int BATCH_BYTES_ENOUGH = 512 << 10;
+
     private static final Durability[] LEVELS = Durability.values();
     private static final CompactionPolicyKind[] POLICIES = CompactionPolicyKind.values();
     private static final CompactionPolicyKind[] NODE_POLICIES =
@@ -117,8 +120,11 @@ final class DifferentialRun implements AutoCloseable {
         Write.Kind[] kinds = Write.Kind.values();
         List<Write> writes = new ArrayList<>();
         int count = random.nextInt(4) == 0 ? random.nextInt(120) : random.nextInt(8);
-        for (int i = 0; i < count; i++) {
-            writes.add(newWrite(kinds[random.nextInt(kinds.length)], random));
+        int bytes = 0;
+        for (int i = 0; i < count && bytes < BATCH_BYTES_ENOUGH; i++) {
+            Write write = newWrite(kinds[random.nextInt(kinds.length)], random);
+            bytes += write.key().length + (write.value() == null ? 0 : write.value().length);
+            writes.add(write);
         }
         Durability level = LEVELS[random.nextInt(LEVELS.length)];
         try (Arena arena = Arena.ofConfined();
@@ -128,7 +134,7 @@ final class DifferentialRun implements AutoCloseable {
                 batch.clear();
             }
             writes.forEach(write -> Writes.add(batch, write, random, arena));
-            check(batch.count() == count, () -> "a batch of " + count + " writes says " + batch.count());
+            check(batch.count() == writes.size(), () -> "a batch of " + writes.size() + " writes says " + batch.count());
             int step = model.begin(level, writes);
             store.write(batch, level);
             model.acknowledge(step);

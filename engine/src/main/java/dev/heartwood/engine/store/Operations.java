@@ -115,7 +115,7 @@ final class Operations {
         runOutside(operation, () -> address[0] = pollMemory(operation, bytes));
         if (address[0] == 0) {
             throw new InsufficientMemoryException("no memory for a call that takes " + bytes
-                    + " bytes now: other calls and cursors hold it; try again, or raise the memory option");
+                    + " bytes now: other calls, cursors and open stores hold it; try again, or raise the memory option");
         }
         return address[0];
     }

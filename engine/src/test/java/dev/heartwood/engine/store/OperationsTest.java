@@ -80,7 +80,7 @@ class OperationsTest {
         long held = pool.allocate(CAPACITY / 2);
         InsufficientMemoryException refused = assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY));
         assertEquals(
-                "no memory for a call that takes 65536 bytes now: other calls and cursors hold it; try again, or raise the memory option",
+                "no memory for a call that takes 65536 bytes now: other calls, cursors and open stores hold it; try again, or raise the memory option",
                 refused.getMessage());
         call(CAPACITY / 2);
         pool.free(held, CAPACITY / 2);

@@ -1,0 +1,62 @@
+package dev.heartwood.input;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.ByteSize;
+import dev.heartwood.Heartwood;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreOptions;
+import dev.heartwood.WriteBatch;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * What a call copies lies in one block of the memory for calls, a power of two, of which an open store keeps a page: so a write
+ * that needed the whole of little memory was refused as if other calls held it, for ever.
+ */
+class LargestWriteTest {
+    private static final byte[] KEY = {'k'};
+    /** What a record takes beside its key and value, at most. */
+    private static final int OVERHEAD = 64;
+
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @CsvSource({"16, 960, 1100", "64, 3840, 4090"})
+    void isWhatMemtablesHave(int memoryMib, int mostKib, int largerKib) {
+        byte[] largest = new byte[(mostKib << 10) - OVERHEAD];
+        largest[largest.length - 1] = 1;
+        StoreOptions options = StoreOptions.builder().memory(ByteSize.mib(memoryMib)).build();
+        try (KeyValueStore store = Heartwood.open(directory, options)) {
+            store.put(KEY, largest);
+            assertArrayEquals(largest, store.get(KEY));
+            store.delete(KEY);
+            try (WriteBatch batch = store.newBatch()) {
+                batch.put(KEY, largest);
+                store.write(batch);
+            }
+            assertArrayEquals(largest, store.get(KEY));
+
+            String wanted = " bytes needs more than the " + mostKib + "k that a memory of " + memoryMib + "m has for one";
+            for (byte[] value : new byte[][] {new byte[mostKib << 10], new byte[largerKib << 10]}) {
+                assertRefused(wanted, () -> store.put(KEY, value));
+                try (WriteBatch batch = store.newBatch()) {
+                    batch.put(KEY, value);
+                    assertRefused(wanted, () -> store.write(batch));
+                }
+            }
+            assertArrayEquals(largest, store.get(KEY));
+        }
+    }
+
+    private static void assertRefused(String wanted, Runnable write) {
+        InsufficientMemoryException refused = assertThrows(InsufficientMemoryException.class, write::run);
+        assertTrue(refused.getMessage().contains(wanted), refused.getMessage());
+    }
+}
