@@ -8,6 +8,6 @@ public enum Priority {
     CHECKPOINT,
     /** Merges. */
     COMPACT,
-    /** What only pays when nothing else is to be done. */
+    /** What only pays when nothing else is to be done; timers wait for all else, but not for long. */
     IDLE
 }

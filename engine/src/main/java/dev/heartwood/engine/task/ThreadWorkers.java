@@ -25,6 +25,9 @@ public final class ThreadWorkers implements Workers {
     /** What the worker for sealing does. */
     private static final Priority SEALING = Priority.CHECKPOINT;
 
+    /** So much after its time what is timed with the lowest priority goes first: merges of a busy store never come to an end. */
+    static final long LATE_NANOS = 100_000_000;
+
     private final ReentrantLock lock = new ReentrantLock();
     /** Where the worker for sealing waits, and all others. */
     private final Condition sealing = lock.newCondition();
@@ -33,8 +36,8 @@ public final class ThreadWorkers implements Workers {
     // Linked: an ArrayDeque that finds no room to grow on the Java heap keeps what it refuses, and takes itself for empty.
     private final Map<Priority, Queue<Runnable>> queues = new EnumMap<>(Priority.class);
     private final RunningTimers timers = new RunningTimers();
-    private final Clock clock = Clock.SYSTEM;
-    private final long beginNanos = clock.nanoTime();
+    private final Clock clock;
+    private final long beginNanos;
     private final List<Thread> threads = new ArrayList<>();
     private final int count;
     private final ThreadsApart apart;
@@ -42,7 +45,13 @@ public final class ThreadWorkers implements Workers {
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
+        this(name, count, Clock.SYSTEM);
+    }
+
+    ThreadWorkers(String name, int count, Clock clock) {
         this.count = count;
+        this.clock = clock;
+        this.beginNanos = clock.nanoTime();
         this.apart = new ThreadsApart(name + "-apart");
         for (Priority priority : Priority.values()) {
             queues.put(priority, new LinkedList<>());
@@ -153,14 +162,9 @@ public final class ThreadWorkers implements Workers {
         lock.lock();
         try {
             while (true) {
-                long now = now();
-                for (Priority priority : PRIORITIES) {
-                    if (priority.compareTo(least) <= 0) {
-                        Runnable task = poll(priority, now);
-                        if (task != null) {
-                            return task;
-                        }
-                    }
+                Runnable task = next(least);
+                if (task != null) {
+                    return task;
                 }
                 if (closing) {
                     return null;
@@ -170,6 +174,16 @@ public final class ThreadWorkers implements Workers {
         } finally {
             lock.unlock();
         }
+    }
+
+    /** What is done now by who serves the priorities down to {@code least}, or null. */
+    private Runnable next(Priority least) {
+        long now = now();
+        Runnable task = least == Priority.IDLE ? timers.pollDue(Priority.IDLE, now - LATE_NANOS) : null;
+        for (int i = 0; task == null && i <= least.ordinal(); i++) {
+            task = poll(PRIORITIES[i], now);
+        }
+        return task;
     }
 
     private Runnable poll(Priority priority, long now) {

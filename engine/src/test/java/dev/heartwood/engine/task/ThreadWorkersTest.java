@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -56,6 +57,37 @@ class ThreadWorkersTest {
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
         }
+    }
+
+    /** While merges never came to an end no page was scrubbed. */
+    @Test
+    void timersOfTheLowestPriorityDoNotStarve() throws InterruptedException {
+        long merge = ThreadWorkers.LATE_NANOS / 100;
+        AtomicLong nanos = new AtomicLong();
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicInteger merges = new AtomicInteger();
+        AtomicInteger mergesBefore = new AtomicInteger();
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1, nanos::get)) {
+            Runnable[] merging = new Runnable[1];
+            merging[0] = () -> {
+                nanos.addAndGet(merge);
+                if (merges.incrementAndGet() < 1000) {
+                    workers.submit(Priority.COMPACT, merging[0]);
+                }
+            };
+            CountDownLatch begin = new CountDownLatch(1);
+            workers.submit(Priority.COMPACT, () -> {
+                awaitQuietly(begin);
+                workers.submit(Priority.COMPACT, merging[0]);
+            });
+            workers.timer(Priority.IDLE, () -> {
+                mergesBefore.set(merges.get());
+                done.countDown();
+            }).start(0);
+            begin.countDown();
+            done.await();
+        }
+        assertEquals(100, mergesBefore.get());
     }
 
     /** While some workers are in long tasks a task is run by any other that may run it. */
