@@ -33,7 +33,10 @@ public final class StoreOptions {
     public enum FreeSpace {
         /** It stays in the file for later use. */
         KEEP,
-        /** It is given back to the file system by punching holes, when the store settles and when it closes. */
+        /**
+         * It is given back to the file system by punching holes, when the store settles and when it closes, and with it the space that is kept
+         * for deletes: where others fill the file system then, deletes find none either.
+         */
         RETURN
     }
 
@@ -170,7 +173,8 @@ public final class StoreOptions {
     /**
      * How much a background task reads of the store in a second, from the device and past the cache, to find damage before the page
      * is needed; see {@link StoreListener} and {@link StoreStats#damagedPages()}. Default 0, which reads nothing: how much of the
-     * device's bandwidth may go there is not for the store to say. At least 4 KiB.
+     * device's bandwidth may go there is not for the store to say. Beside merges without end it is about a MiB a second at most. At least 4
+     * KiB.
      */
     public ByteSize scrubPerSecond() {
         return values.scrubPerSecond;

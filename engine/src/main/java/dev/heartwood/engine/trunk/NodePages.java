@@ -100,6 +100,9 @@ final class NodePages {
 
     /** The next page; it counts as live at once, since an image may be longer than an extent. */
     private long nextPage() {
+        if (nextPage == PageLayout.EXTENT_PAGES && extent >= 0 && isUnused(extent)) {
+            nextPage = 0; // an image that found no further extent has left it so
+        }
         if (extent < 0 || nextPage == PageLayout.EXTENT_PAGES) {
             int full = extent;
             extent = storage.extents().allocate(Purpose.CHECKPOINT);

@@ -7,8 +7,10 @@ import dev.heartwood.engine.filter.MapletSlice;
 import dev.heartwood.engine.trunk.RedundancyEstimate.Node;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -185,20 +187,23 @@ final class SpaceReclaim {
         heap.clear();
         TrunkVersion version = trunk.pin();
         Map<Long, MapletSlice> used = new HashMap<>();
+        Set<Long> unread = new HashSet<>();
         try {
             chooseSample();
             Map<Long, MapletSlice> known = slices;
             Function<Maplet, MapletSlice> sliceOf = maplet -> {
                 MapletSlice slice = known.containsKey(maplet.id()) ? known.get(maplet.id()) : used.get(maplet.id());
-                slice = slice == null ? read(maplet) : slice;
+                slice = slice == null ? read(maplet, unread) : slice;
                 used.put(maplet.id(), slice);
                 return slice;
             };
             RedundancyEstimate estimate = RedundancyEstimate.of(version.root(), sliceOf, oldestView);
+            used.keySet().removeAll(unread);
             slices = used;
             take(estimate, oldestView);
         } catch (RuntimeException | Error e) {
             again = true;
+            used.keySet().removeAll(unread);
             slices.putAll(used);
             throw e;
         } finally {
@@ -219,13 +224,17 @@ final class SpaceReclaim {
         }
     }
 
-    private MapletSlice read(Maplet maplet) {
+    /** Adds the maplet to {@code unread} where the system refused to read it, which may pass. */
+    private MapletSlice read(Maplet maplet, Set<Long> unread) {
         try {
             MapletSlice slice = MapletSlice.read(storage.file(), maplet, storage.mergeBuffers(), zeroBits);
             pagesRead += slice.pages();
             return slice;
-        } catch (CorruptionException | ReadFailedException damaged) {
+        } catch (CorruptionException damaged) {
             // Reads and merges that meet the page report it; what this maplet would tell is not known.
+            return MapletSlice.NONE;
+        } catch (ReadFailedException refused) {
+            unread.add(maplet.id());
             return MapletSlice.NONE;
         }
     }

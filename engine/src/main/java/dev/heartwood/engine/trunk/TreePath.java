@@ -55,15 +55,21 @@ final class TreePath {
     }
 
     private static int pivotFor(TrunkNode node, byte[] key, boolean before) {
-        int pivot = node.pivotCount() - 1;
-        while (pivot > 0 && key != null) {
-            int order = Keys.compare(node.pivot(pivot).key(), key);
-            if (order < 0 || order == 0 && !before) {
-                break;
-            }
-            pivot--;
+        if (key == null) {
+            return node.pivotCount() - 1;
         }
-        return pivot;
+        int low = 1;
+        int high = node.pivotCount();
+        while (low < high) {
+            int middle = low + high >>> 1;
+            int order = Keys.compare(node.pivot(middle).key(), key);
+            if (order < 0 || order == 0 && !before) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
     }
 
     private void addRuns(TrunkNode node, int pivot, GroupFilter group) {

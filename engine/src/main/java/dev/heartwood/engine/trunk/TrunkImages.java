@@ -58,7 +58,8 @@ public final class TrunkImages {
     public record Found(long[] rootPages, long rootGeneration, long generation, long nextId) {}
 
     /**
-     * Reads a tree back.
+     * Reads a tree back. Where that fails the storage is closed: what was found is let go of, and nothing of it is free, since not all of it
+     * is known to be in use.
      *
      * @throws CorruptionException when a page is damaged or an image makes no sense
      */
@@ -83,12 +84,21 @@ public final class TrunkImages {
         private long page;
 
         TrunkNode root(Found found) {
-            return checked(found.rootPages.length == 0 ? 0 : found.rootPages[0], () -> {
-                NodeCodec.requirePages(found.rootPages);
-                TrunkNode root = child(place(found.rootPages, found.rootGeneration), -1);
-                markGroups();
+            boolean isWhole = false;
+            try {
+                TrunkNode root = checked(found.rootPages.length == 0 ? 0 : found.rootPages[0], () -> {
+                    NodeCodec.requirePages(found.rootPages);
+                    TrunkNode decoded = child(place(found.rootPages, found.rootGeneration), -1);
+                    markGroups();
+                    return decoded;
+                });
+                isWhole = true;
                 return root;
-            });
+            } finally {
+                if (!isWhole) {
+                    storage.close();
+                }
+            }
         }
 
         @Override

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.TooLargeException;
+import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -74,6 +76,24 @@ class NodePagesTest {
             assertThrows(StoreIoException.class, () -> pages.write(image(70 * NodePages.PART_BYTES), 1, tree.page));
             assertEquals(1, tree.extents.allocatedCount(), "only the extent that is being filled");
             tree.device.failWritesAfter(Long.MAX_VALUE);
+            tree.trunk.close();
+        }
+    }
+
+    /** What it took last is not full either: where nothing else is free the next image goes there. */
+    @Test
+    void anImageThatFindsNoSpaceLeavesWhatItTookForTheNext() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            long twoExtents = (TrunkFixture.FIRST_EXTENT + 2L) * PageLayout.EXTENT_BYTES;
+            ExtentAllocator extents = new ExtentAllocator(tree.device, twoExtents, TrunkFixture.FIRST_EXTENT);
+            NodePages pages = new NodePages(new TreeStorage(
+                    tree.storage.file(), extents, tree.pool, tree.pool, tree.epochs, TreeStorage.FreedExtents.KEPT));
+            NodePlace place = pages.write(image(1), 1, tree.page);
+            assertThrows(NoSpaceException.class, () -> pages.write(image(70 * NodePages.PART_BYTES), 2, tree.page));
+            NodePlace next = pages.write(image(1), 3, tree.page);
+            assertArrayEquals(image(1), pages.read(next.pages(), 3));
+            place.release();
+            next.release();
             tree.trunk.close();
         }
     }
