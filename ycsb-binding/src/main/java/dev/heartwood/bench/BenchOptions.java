@@ -60,7 +60,7 @@ final class BenchOptions {
             names = "--engines",
             split = ",",
             paramLabel = "ENGINE",
-            description = "heartwood, rocksdb, lmdb, mvstore. Default: heartwood")
+            description = "heartwood, rocksdb, rocksdb-compacted (as a whole whenever it settles), lmdb, mvstore. Default: heartwood")
     List<EngineKind> engines = List.of(EngineKind.HEARTWOOD);
 
     @Option(names = "--records", paramLabel = "N", description = "Records, such as 500k or 20m. Default: 2m")

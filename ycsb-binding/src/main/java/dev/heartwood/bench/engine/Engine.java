@@ -22,7 +22,10 @@ public interface Engine extends AutoCloseable {
     /** Makes everything written survive the loss of power. */
     void sync();
 
-    /** Waits until all work that earlier writes have caused is done and on the device. */
+    /**
+     * Waits until all work that earlier writes have caused is done and on the device, and has some done that the engine might have left for
+     * later, as the package says of each.
+     */
     void settle() throws InterruptedException;
 
     /**

@@ -11,7 +11,9 @@ public enum EngineKind {
     /** Heartwood. */
     HEARTWOOD(settings -> HeartwoodEngine.open(settings), settings -> HeartwoodEngine.openMany(settings)),
     /** RocksDB through rocksdbjni. */
-    ROCKSDB(settings -> RocksEngine.open(settings), settings -> RocksEngine.openMany(settings)),
+    ROCKSDB(settings -> RocksEngine.open(settings, false), settings -> RocksEngine.openMany(settings, false)),
+    /** The same, compacted as a whole whenever it settles. */
+    ROCKSDB_COMPACTED(settings -> RocksEngine.open(settings, true), settings -> RocksEngine.openMany(settings, true)),
     /** LMDB through lmdbjava. */
     LMDB(settings -> new LmdbEngine(settings), null) {
         @Override
@@ -64,7 +66,7 @@ public enum EngineKind {
      */
     public static EngineKind parse(String text) {
         return Arrays.stream(values())
-                .filter(k -> k.name().equalsIgnoreCase(text.strip()))
+                .filter(k -> k.toString().equalsIgnoreCase(text.strip()))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no engine '" + text + "'; there are "
                         + Arrays.stream(values()).map(EngineKind::toString).collect(Collectors.joining(", "))));
@@ -72,6 +74,6 @@ public enum EngineKind {
 
     @Override
     public String toString() {
-        return name().toLowerCase(Locale.ROOT);
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

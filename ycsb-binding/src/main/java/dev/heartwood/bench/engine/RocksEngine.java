@@ -26,10 +26,14 @@ final class RocksEngine implements Engine {
     private final ReadOptions readOptions;
     private final WriteOptions writeOptions;
     private final boolean logged;
+    /** Whether it has nothing but its last level when it is settled. */
+    private final boolean compacts;
+
     /** Everything native, in the order of opening; closed in reverse. */
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
 
-    private RocksEngine(EngineSettings settings, RocksMemory memory) {
+    private RocksEngine(EngineSettings settings, RocksMemory memory, boolean compacts) {
+        this.compacts = compacts;
         logged = settings.durability() != Durability.NONE;
         readOptions = keep(new ReadOptions());
         writeOptions =
@@ -42,17 +46,17 @@ final class RocksEngine implements Engine {
         }
     }
 
-    static Engine open(EngineSettings settings) {
+    static Engine open(EngineSettings settings, boolean compacts) {
         RocksMemory memory = new RocksMemory(settings);
-        RocksEngine engine = new RocksEngine(settings, memory);
+        RocksEngine engine = new RocksEngine(settings, memory, compacts);
         engine.opened.addLast(memory);
         return engine;
     }
 
     /** Stores that share one cache, to which the memtables of all of them are charged. */
-    static Engine openMany(EngineSettings settings) {
+    static Engine openMany(EngineSettings settings, boolean compacts) {
         RocksMemory memory = new RocksMemory(settings);
-        return SpreadEngine.open(settings, memory, each -> new RocksEngine(each, memory));
+        return SpreadEngine.open(settings, memory, each -> new RocksEngine(each, memory, compacts));
     }
 
     private <T extends AutoCloseable> T keep(T closeable) {
@@ -115,17 +119,25 @@ final class RocksEngine implements Engine {
     public void settle() throws InterruptedException {
         try {
             flush();
-            while (database.getLongProperty("rocksdb.compaction-pending") > 0
-                    || database.getLongProperty("rocksdb.num-running-compactions") > 0
-                    || database.getLongProperty("rocksdb.num-running-flushes") > 0) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
-                LockSupport.parkNanos(POLL_NANOS);
+            awaitCompactions();
+            if (compacts) {
+                database.compactRange();
+                awaitCompactions();
             }
             sync();
         } catch (RocksDBException e) {
             throw new EngineException("settle", e);
+        }
+    }
+
+    private void awaitCompactions() throws RocksDBException, InterruptedException {
+        while (database.getLongProperty("rocksdb.compaction-pending") > 0
+                || database.getLongProperty("rocksdb.num-running-compactions") > 0
+                || database.getLongProperty("rocksdb.num-running-flushes") > 0) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            LockSupport.parkNanos(POLL_NANOS);
         }
     }
 

@@ -24,7 +24,8 @@
  *       makes gets faster, else inside, so that the budget is kept. When the data does not fit, reads, flushes
  *       and compactions are direct, so that the operating system's cache is no second, unbounded budget. One
  *       iterator per thread, refreshed before a scan. Direct byte buffers throughout. Several stores share the cache
- *       and, within it, what all memtables may have; a memtable of one is its part of that, at least 1 MiB.
+ *       and, within it, what all memtables may have; a memtable of one is its part of that, at least 1 MiB. Iterators read ahead as
+ *       they do by themselves.
  *   <li><b>LMDB</b>: NOSYNC, WRITEMAP, MAPASYNC and NORDAHEAD; what writes every record (loads, overwrites) in
  *       transactions of 1,000 records, all else in transactions of one; one read transaction per thread, reset and renewed. Its cache is the operating
  *       system's: run the benchmark in a memory cgroup to hold it to the budget.
@@ -32,6 +33,10 @@
  *       accounting leaves out much of what its pages take; 16 cache segments, its own background thread, no
  *       compression. Its keys and values are arrays, so it allocates.
  * </ul>
+ *
+ * <p>Settled, before phases of reads, Heartwood has merged each leaf to one run, which is more than it does by itself and counts as
+ * written. RocksDB has no compaction pending, and keeps what it has on several levels; <b>rocksdb-compacted</b> has brought all of it to
+ * the last one ({@code compactRange}), which counts as written too.
  *
  * <p>Durability: <b>none</b> is RocksDB without its log; <b>buffered</b> is its log without sync, and LMDB's
  * default above, whose writes survive the death of the process as dirty pages; MVStore commits once a second at

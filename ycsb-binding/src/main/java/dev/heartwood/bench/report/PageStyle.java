@@ -6,9 +6,9 @@ import java.util.Set;
 final class PageStyle {
     private static final String CSS = """
             :root { color-scheme: light dark; --ink: #1d232a; --dim: #66707c; --line: #d9dee4; --ground: #fff;
-              --heartwood: #1f8a5b; --rocksdb: #c9822b; --lmdb: #3b7dd8; --mvstore: #8b62c9; }
+              --heartwood: #1f8a5b; --rocksdb: #c9822b; --rocksdb-compacted: #8f5a1a; --lmdb: #3b7dd8; --mvstore: #8b62c9; }
             @media (prefers-color-scheme: dark) { :root { --ink: #e3e7ec; --dim: #98a3b0; --line: #333b45;
-              --ground: #14181d; --heartwood: #3fbf85; --rocksdb: #e2a24e; --lmdb: #6ba3ee; --mvstore: #b08ae6; } }
+              --ground: #14181d; --heartwood: #3fbf85; --rocksdb: #e2a24e; --rocksdb-compacted: #b5823a; --lmdb: #6ba3ee; --mvstore: #b08ae6; } }
             body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
               max-width: 1120px; margin: 2.5rem auto; padding: 0 1.25rem; }
             h1 { font-size: 1.6rem; margin: 0 0 .25rem; }
@@ -32,6 +32,7 @@ final class PageStyle {
             .best { font-weight: 700; }
             .engine-heartwood { fill: var(--heartwood); stroke: var(--heartwood); background: var(--heartwood); }
             .engine-rocksdb { fill: var(--rocksdb); stroke: var(--rocksdb); background: var(--rocksdb); }
+            .engine-rocksdb-compacted { fill: var(--rocksdb-compacted); stroke: var(--rocksdb-compacted); background: var(--rocksdb-compacted); }
             .engine-lmdb { fill: var(--lmdb); stroke: var(--lmdb); background: var(--lmdb); }
             .engine-mvstore { fill: var(--mvstore); stroke: var(--mvstore); background: var(--mvstore); }
             line { stroke-width: 1.5; }

@@ -20,8 +20,11 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
@@ -66,9 +69,24 @@ class EngineAdapterTest {
         }
     }
 
+    /** What one write of all records leaves on the first level stays there, unless everything is compacted. */
+    @ParameterizedTest
+    @CsvSource({"ROCKSDB, 1", "ROCKSDB_COMPACTED, 0"})
+    void settlesAsItsNameSays(EngineKind kind, int filesOfFirstLevel) throws IOException, InterruptedException {
+        EngineSettings settings = new EngineSettings(
+                directory, 1, NUMBERS, KEY_BYTES, VALUE_BYTES, 16 << 20, Durability.BUFFERED, DeviceKind.AUTO, Map.of());
+        try (Engine engine = kind.open(settings)) {
+            load(engine, NUMBERS);
+            engine.settle();
+            Matcher level = Pattern.compile("(?m)^ *L0 +(\\d+)/").matcher(engine.describe());
+            int files = level.find() ? Integer.parseInt(level.group(1)) : 0;
+            assertEquals(filesOfFirstLevel, files, engine::describe);
+        }
+    }
+
     /** Spread over stores that share their memory, without scans. */
     @ParameterizedTest
-    @EnumSource(names = {"HEARTWOOD", "ROCKSDB"})
+    @EnumSource(names = {"HEARTWOOD", "ROCKSDB", "ROCKSDB_COMPACTED"})
     void severalStoresAreOneMap(EngineKind kind) throws IOException, InterruptedException {
         Path parent = Files.createDirectory(directory.resolve("many"));
         EngineSettings settings = new EngineSettings(
