@@ -29,14 +29,16 @@ public enum CompactionPolicyKind {
      *       pass 1 GiB, while the writes are worth it, and again what was asked for when reads that miss the cache cost more.
      *   <li>While so little is written to all stores of the environment that it would take twenty seconds or more to fill a memtable, the
      *       environment lends its record cache the memory for memtables that none of them has, but for half of one. The cache gives back
-     *       what a memtable needs, and all of it when more is written.
+     *       what a memtable needs, and all of it when more is written. Once the page cache is full it has what memtables and merges do not
+     *       use at the moment, or instead of records where more is found in pages, and gives back what they want.
      *   <li>When nothing was asked of the store for five seconds, what merges free is freed. After ten, leaves that scans of the last minutes
      *       came to are merged whole, one after the other until something is asked, if such scans coming again would be spared more.
      * </ul>
      *
      * <p>A change takes two seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,
      * with each change that is taken back soon. Over any long time there is no more than about one change in thirty seconds of each kind,
-     * however the load varies. The listener is told of each: {@link StoreListener#policyChange}. No call waits for a decision.
+     * however the load varies. The listener is told of each, and of memory only that it is lent and that records have given theirs back: {@link
+     * StoreListener#policyChange}. No call waits for a decision.
      */
     AUTO
 }

@@ -2,6 +2,7 @@ package dev.heartwood;
 
 import dev.heartwood.spi.StoreProvider;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.ServiceLoader;
 
 /** Opens stores. Thread-safe. */
@@ -51,15 +52,14 @@ public final class Heartwood {
      * @throws IllegalStateException when there is no engine on the class path or module path
      */
     public static Environment openEnvironment(EnvironmentOptions options) {
-        return Provider.INSTANCE.openEnvironment(options);
+        StoreProvider engine = Provider.FOUND.orElseThrow(() -> new IllegalStateException(
+                "no Heartwood engine on the class path or module path; add dev.heartwood:heartwood-engine"));
+        return engine.openEnvironment(options);
     }
 
-    /** Found on first use, so that a missing engine is reported by the call that needs it. */
+    /** Looked for on first use. A class that threw while it was initialized could not say a second time what is missing. */
     private static final class Provider {
-        static final StoreProvider INSTANCE = ServiceLoader.load(
-                        StoreProvider.class, Heartwood.class.getClassLoader())
-                .findFirst()
-                .orElseThrow(() -> new IllegalStateException(
-                        "no Heartwood engine on the class path or module path; add dev.heartwood:heartwood-engine"));
+        static final Optional<StoreProvider> FOUND =
+                ServiceLoader.load(StoreProvider.class, Heartwood.class.getClassLoader()).findFirst();
     }
 }

@@ -80,10 +80,10 @@ public final class KeyRange {
 
     @Override
     public String toString() {
-        return "[" + text(from) + ", " + text(to) + ")";
+        return "[" + text(from, "-∞") + ", " + text(to, "∞") + ")";
     }
 
-    private static String text(byte[] bound) {
-        return bound == null ? "∞" : Arrays.toString(bound);
+    private static String text(byte[] bound, String none) {
+        return bound == null ? none : Arrays.toString(bound);
     }
 }

@@ -136,14 +136,14 @@ final class StoreDescription {
 
     private void printSpace(Tree tree) {
         long used = tree.extents().used() * PageLayout.EXTENT_BYTES;
-        long live = tree.nodes().stream().mapToLong(Node::activeBytes).sum();
+        long entries = tree.nodes().stream().mapToLong(Node::activeBytes).sum();
         section("Space", new Table()
                 .row("data file", Table.bytes(store.device().size()))
                 .row("used", Table.bytes(used))
                 .row("free", Table.bytes(tree.extents().free() * PageLayout.EXTENT_BYTES))
-                .row("live entries, about", Table.bytes(live))
-                .row("used to live", Table.ratio(used, live))
-                .row("file to live", Table.ratio(store.device().size(), live)));
+                .row("entries, superseded ones too, about", Table.bytes(entries))
+                .row("used to entries", Table.ratio(used, entries))
+                .row("file to entries", Table.ratio(store.device().size(), entries)));
     }
 
     private void printLog(Superblock superblock) {

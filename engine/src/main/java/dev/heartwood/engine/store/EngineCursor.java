@@ -222,9 +222,9 @@ final class EngineCursor implements Cursor {
         if (group.length == 0) {
             throw new IllegalArgumentException("a group without a byte");
         }
+        position = Position.LOST;
         // Any suffix will do for the hash; none is copied.
         long hash = walk.hash(group);
-        position = Position.LOST;
         KeyRange keys = KeyRange.prefix(group);
         Span span = new Span(keys.from(), keys.to());
         walk.enterGroup(hash, span);

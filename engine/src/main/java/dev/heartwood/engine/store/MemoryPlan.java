@@ -11,8 +11,7 @@ import dev.heartwood.EnvironmentOptions;
  * @param mergeBytes merges and packing in progress
  * @param foregroundBytes calls and cursors in progress
  * @param logBytes what of log segments is in memory
- * @param metadataBytes the cache's own indexes
- * @param cacheBytes the page cache with its buffers
+ * @param cacheBytes the page cache with its buffers and indexes
  * @param recordBytes the record cache
  * @param segmentBytesMax the largest log segment
  */
@@ -22,7 +21,6 @@ record MemoryPlan(
         long mergeBytes,
         long foregroundBytes,
         long logBytes,
-        long metadataBytes,
         long cacheBytes,
         long recordBytes,
         int segmentBytesMax) {
@@ -51,11 +49,10 @@ record MemoryPlan(
         long foreground = Math.clamp(total / 24, few + FOREGROUND_SMALL, FOREGROUND_MAX);
         int segment = Integer.highestOneBit(Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
         long log = 4L * segment;
-        long metadata = total / 64;
-        long caches = total - memtables - merge - foreground - log - metadata;
+        long caches = total - memtables - merge - foreground - log;
         long records = Math.min(caches / 4, RECORDS_FEW + caches / 16);
         return new MemoryPlan(
-                memtable, memtables, merge, foreground, log, metadata, caches - records, records, segment);
+                memtable, memtables, merge, foreground, log, caches - records, records, segment);
     }
 
     /** Of the cache's memory, what frames take; the rest is for write-back and reads that find no frame. */

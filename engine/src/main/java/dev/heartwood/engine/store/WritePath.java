@@ -267,6 +267,8 @@ final class WritePath {
         private boolean isLastAttempt;
 
         private boolean hasGivenBack;
+        /** How long the write has waited, over all attempts. */
+        private long waitedNanos;
 
         RoomSearch(int count, long userBytes, long bytes, Promised space) {
             this.blockBytes = Memtable.blockBytes(count, userBytes);
@@ -294,6 +296,16 @@ final class WritePath {
         @Override
         public void run() {
             long started = clock.nanoTime();
+            try {
+                findRoom();
+            } finally {
+                long waited = clock.nanoTime() - started;
+                waitedNanos += waited;
+                throttle.stalled(waited, waitedNanos);
+            }
+        }
+
+        private void findRoom() {
             if (noLog != null) {
                 // All that is logged can go once it is packed and in a checkpoint.
                 searchSpace(true, noLog);
@@ -310,7 +322,6 @@ final class WritePath {
                 memtables.recall();
                 awaitMemory();
             }
-            throttle.stalled(clock.nanoTime() - started);
         }
 
         private void cover() {

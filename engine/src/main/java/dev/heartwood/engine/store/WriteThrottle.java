@@ -112,7 +112,8 @@ final class WriteThrottle {
         payNextAfter((long) (PAYMENT_NANOS / (cost * turns)));
         if (delay >= DELAY_NANOS_MIN) {
             clock.parkNanos(delay);
-            stalled(clock.nanoTime() - now);
+            long waited = clock.nanoTime() - now;
+            stalled(waited, waited);
         }
     }
 
@@ -138,10 +139,10 @@ final class WriteThrottle {
         return until;
     }
 
-    /** Notes time that a writer waited. */
-    void stalled(long nanos) {
+    /** Notes time that a writer waited just now, and how long it has waited in all for what it writes. */
+    void stalled(long nanos, long nanosOfWrite) {
         stallNanos.add(nanos);
-        stallNanosMax.accumulateAndGet(nanos, Math::max);
+        stallNanosMax.accumulateAndGet(nanosOfWrite, Math::max);
     }
 
     long stallNanos() {

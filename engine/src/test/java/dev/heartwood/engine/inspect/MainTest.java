@@ -65,7 +65,7 @@ class MainTest {
         assertEquals(Main.CLEAN, outcome.code(), outcome.toString());
         for (String part : new String[] {
             "identity", "format", "checkpoint", "sequence", "root", "leaves", "entries", "bits per key", "data file",
-            "free", "used to live", "log-", "memtable", "size_tiered"
+            "free", "used to entries", "log-", "memtable", "size_tiered"
         }) {
             assertTrue(outcome.out().contains(part), part + " in\n" + outcome.out());
         }

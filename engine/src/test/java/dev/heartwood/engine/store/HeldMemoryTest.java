@@ -12,6 +12,7 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreStats;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.engine.os.MemoryPool;
 import java.nio.ByteBuffer;
@@ -155,6 +156,20 @@ class HeldMemoryTest {
             giveBack();
             other.put(key(0), value(0));
             expect(other, 1);
+        }
+    }
+
+    /** A write looks for room again and again, and of that the longest look was told as the longest stall. */
+    @Test
+    void allThatAWriteWaitsForIsOneStall() {
+        try (KeyValueStore store = open("store"); KeyValueStore other = open("other")) {
+            writeUntilRefused(store);
+            long began = System.nanoTime();
+            assertThrows(InsufficientMemoryException.class, () -> other.put(key(0), value(0)));
+            long took = System.nanoTime() - began;
+            StoreStats stats = other.stats();
+            assertEquals(stats.stallNanos(), stats.stallNanosMax());
+            assertTrue(stats.stallNanos() > 0 && stats.stallNanos() <= took, stats::toString);
         }
     }
 
