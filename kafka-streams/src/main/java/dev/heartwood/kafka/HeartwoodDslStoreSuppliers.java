@@ -51,7 +51,8 @@ public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
             // Windows are fetched by the time at which they close. Tumbling and hopping windows start at few times, so
             // each has a segment; sliding windows start at any.
             long segmentMillis = params.isSlidingWindow() ? Math.max(1, shape.windowMillis()) : 1;
-            shape = new WindowShape(shape.retentionMillis(), segmentMillis, shape.windowMillis(), duplicates);
+            Retention retention = Retention.ofClosingWindows(shape.retention().periodMillis());
+            shape = new WindowShape(retention, segmentMillis, shape.windowMillis(), duplicates);
         }
         ValueFormat format =
                 params.dslStoreFormat() == null ? ValueFormat.TIMESTAMPED : ValueFormat.of(params.dslStoreFormat());
@@ -61,11 +62,13 @@ public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
     @Override
     public SessionBytesStoreSupplier sessionStore(DslSessionParams params) {
         long retentionMillis = Millis.of("retentionPeriod", params.retentionPeriod());
-        long segmentMillis = params.emitStrategy().type() == StrategyType.ON_WINDOW_CLOSE
+        boolean isClosing = params.emitStrategy().type() == StrategyType.ON_WINDOW_CLOSE;
+        Retention retention = isClosing ? Retention.ofClosingSessions(retentionMillis) : Retention.of(retentionMillis);
+        long segmentMillis = isClosing
                 ? Math.max(retentionMillis / 16, SESSION_SEGMENT_MILLIS_MIN)
                 : Millis.segment(retentionMillis);
         ValueFormat format =
                 params.storeFormat() == null ? ValueFormat.PLAIN : ValueFormat.of(params.storeFormat());
-        return SessionSupplier.of(params.name(), format, retentionMillis, segmentMillis);
+        return SessionSupplier.of(params.name(), format, retention, segmentMillis);
     }
 }

@@ -14,20 +14,20 @@ import org.apache.kafka.streams.state.internals.SessionKeySchema;
 class HeartwoodSessionStore extends SegmentStore implements SessionStore<Bytes, byte[]> {
     private final SessionReads reads = new SessionReads(this, false);
 
-    private HeartwoodSessionStore(String name, ValueFormat format, long retentionMillis, long segmentMillis) {
-        super(name, new TableShape(TableKind.SESSION, format, segmentMillis), SegmentKeys.SESSION, retentionMillis);
+    private HeartwoodSessionStore(String name, ValueFormat format, Retention retention, long segmentMillis) {
+        super(name, new TableShape(TableKind.SESSION, format, segmentMillis), SegmentKeys.SESSION, retention);
     }
 
     /** A store whose values have the format. Sessions carry no timestamp of their own, so timestamped ones are plain. */
-    static HeartwoodSessionStore of(String name, ValueFormat format, long retentionMillis, long segmentMillis) {
+    static HeartwoodSessionStore of(String name, ValueFormat format, Retention retention, long segmentMillis) {
         return format == ValueFormat.HEADERS
-                ? new WithHeaders(name, retentionMillis, segmentMillis)
-                : new HeartwoodSessionStore(name, ValueFormat.PLAIN, retentionMillis, segmentMillis);
+                ? new WithHeaders(name, retention, segmentMillis)
+                : new HeartwoodSessionStore(name, ValueFormat.PLAIN, retention, segmentMillis);
     }
 
     private static final class WithHeaders extends HeartwoodSessionStore implements HeadersBytesStore {
-        WithHeaders(String name, long retentionMillis, long segmentMillis) {
-            super(name, ValueFormat.HEADERS, retentionMillis, segmentMillis);
+        WithHeaders(String name, Retention retention, long segmentMillis) {
+            super(name, ValueFormat.HEADERS, retention, segmentMillis);
         }
     }
 

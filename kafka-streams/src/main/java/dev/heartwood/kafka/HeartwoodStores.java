@@ -87,6 +87,6 @@ public final class HeartwoodStores {
 
     private static SessionBytesStoreSupplier sessions(String name, ValueFormat format, Duration retention) {
         long retentionMillis = Millis.of("retentionPeriod", retention);
-        return SessionSupplier.of(name, format, retentionMillis, Millis.segment(retentionMillis));
+        return SessionSupplier.of(name, format, Retention.of(retentionMillis), Millis.segment(retentionMillis));
     }
 }

@@ -21,12 +21,12 @@ class HeartwoodWindowStore extends SegmentStore implements WindowStore<Bytes, by
     /**
      * What windows a store has.
      *
-     * @param retentionMillis how long a window is kept after its start, in stream time
+     * @param retention how long a window is shown and kept after its start
      * @param segmentMillis the length of a time segment
      * @param windowMillis the length of a window
      * @param duplicates what a second value for a window does to the first
      */
-    record WindowShape(long retentionMillis, long segmentMillis, long windowMillis, Duplicates duplicates) {}
+    record WindowShape(Retention retention, long segmentMillis, long windowMillis, Duplicates duplicates) {}
 
     /** What becomes of several values for one key and window. */
     enum Duplicates {
@@ -39,7 +39,7 @@ class HeartwoodWindowStore extends SegmentStore implements WindowStore<Bytes, by
                 name,
                 new TableShape(TableKind.WINDOW, format, windows.segmentMillis()),
                 SegmentKeys.WINDOW,
-                windows.retentionMillis());
+                windows.retention());
         this.windows = windows;
     }
 

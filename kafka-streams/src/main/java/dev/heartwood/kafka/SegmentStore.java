@@ -8,15 +8,15 @@ import org.apache.kafka.streams.processor.StateStoreContext;
 /** What window and session stores have in common: their records expire as stream time passes. */
 abstract class SegmentStore extends TableStore {
     private final SegmentKeys keys;
-    private final long retentionMillis;
+    private final Retention retention;
     private DroppedRecords droppedRecords;
     private long droppedSegment;
     private long droppedNewSegment;
 
-    SegmentStore(String name, TableShape shape, SegmentKeys keys, long retentionMillis) {
+    SegmentStore(String name, TableShape shape, SegmentKeys keys, Retention retention) {
         super(name, shape, keys::isExpired);
         this.keys = keys;
-        this.retentionMillis = retentionMillis;
+        this.retention = retention;
     }
 
     @Override
@@ -28,8 +28,17 @@ abstract class SegmentStore extends TableStore {
 
     /** Records of before this are not shown. */
     final long liveFrom() {
+        return before(retention.shownMillis());
+    }
+
+    /** Records of before this are not shown to who emits what has closed. */
+    final long emittedFrom() {
+        return before(retention.emittedMillis());
+    }
+
+    private long before(long millis) {
         long streamTime = table().streamTime();
-        return streamTime < 0 ? 0 : Math.max(0, streamTime - retentionMillis + 1);
+        return streamTime < 0 ? 0 : Math.max(0, streamTime - millis);
     }
 
     final byte[] tableKey(byte[] storeKey) {
@@ -57,10 +66,10 @@ abstract class SegmentStore extends TableStore {
         for (ConsumerRecord<byte[], byte[]> record : records) {
             table.observe(keys.timeOfStoreKey(record.key()));
         }
-        long liveFrom = liveFrom();
+        long from = Math.min(liveFrom(), emittedFrom());
         for (ConsumerRecord<byte[], byte[]> record : records) {
             restorePosition(record, batch);
-            if (keys.timeOfStoreKey(record.key()) >= liveFrom) {
+            if (keys.timeOfStoreKey(record.key()) >= from) {
                 batch.put(tableKey(record.key()), record.value());
             }
         }
@@ -73,8 +82,8 @@ abstract class SegmentStore extends TableStore {
      * that had nothing then do not wait.
      */
     private void dropExpired(StateTable table) {
-        long segment = segmentAt(table.expirableBefore(retentionMillis));
-        long newSegment = segmentAt(table.streamTime() - retentionMillis);
+        long segment = segmentAt(table.expirableBefore(retention.keptMillis()));
+        long newSegment = segmentAt(table.streamTime() - retention.keptMillis());
         if (segment <= droppedSegment && newSegment <= droppedNewSegment) {
             return;
         }

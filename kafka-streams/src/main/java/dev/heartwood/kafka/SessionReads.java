@@ -41,12 +41,13 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
             // As Kafka Streams' own session stores do.
             return new EmptyIterator<>();
         }
-        return sessions(range(keyFrom, keyTo, earliestEnd, Long.MAX_VALUE, latestStart), direction);
+        return sessions(range(keyFrom, keyTo, Math.max(earliestEnd, store.liveFrom()), Long.MAX_VALUE, latestStart), direction);
     }
 
-    /** Sessions of all keys that end within the bounds. */
+    /** Sessions of all keys that end within the bounds, to be emitted: they have closed, and so they may have expired. */
     KeyValueIterator<Windowed<Bytes>, byte[]> ending(long earliestEnd, long latestEnd) {
-        return sessions(range(null, null, earliestEnd, latestEnd, Long.MAX_VALUE), Direction.FORWARD);
+        long from = Math.max(earliestEnd, store.emittedFrom());
+        return sessions(range(null, null, from, latestEnd, Long.MAX_VALUE), Direction.FORWARD);
     }
 
     /** The range; an open end is where the data ends, so that no segment is looked for that is not there. */
@@ -56,7 +57,7 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
                 store.shape().segmentMillis(),
                 keyFrom == null ? null : keyFrom.get(),
                 keyTo == null ? null : keyTo.get(),
-                Math.max(endFrom, store.liveFrom()),
+                endFrom,
                 Math.min(endTo, store.table().dataUpTo()),
                 startTo);
     }

@@ -10,27 +10,27 @@ import org.apache.kafka.streams.state.SessionStore;
 class SessionSupplier implements SessionBytesStoreSupplier {
     private final String name;
     private final ValueFormat format;
-    private final long retentionMillis;
+    private final Retention retention;
     private final long segmentMillis;
 
-    private SessionSupplier(String name, ValueFormat format, long retentionMillis, long segmentMillis) {
+    private SessionSupplier(String name, ValueFormat format, Retention retention, long segmentMillis) {
         this.name = Objects.requireNonNull(name, "name cannot be null");
         this.format = format;
-        this.retentionMillis = retentionMillis;
+        this.retention = retention;
         this.segmentMillis = segmentMillis;
     }
 
     /** Kafka Streams looks at the supplier to see whether values carry headers. */
     private static final class WithHeaders extends SessionSupplier implements HeadersBytesStoreSupplier {
-        WithHeaders(String name, long retentionMillis, long segmentMillis) {
-            super(name, ValueFormat.HEADERS, retentionMillis, segmentMillis);
+        WithHeaders(String name, Retention retention, long segmentMillis) {
+            super(name, ValueFormat.HEADERS, retention, segmentMillis);
         }
     }
 
-    static SessionSupplier of(String name, ValueFormat format, long retentionMillis, long segmentMillis) {
+    static SessionSupplier of(String name, ValueFormat format, Retention retention, long segmentMillis) {
         return format == ValueFormat.HEADERS
-                ? new WithHeaders(name, retentionMillis, segmentMillis)
-                : new SessionSupplier(name, format, retentionMillis, segmentMillis);
+                ? new WithHeaders(name, retention, segmentMillis)
+                : new SessionSupplier(name, format, retention, segmentMillis);
     }
 
     @Override
@@ -40,7 +40,7 @@ class SessionSupplier implements SessionBytesStoreSupplier {
 
     @Override
     public final SessionStore<Bytes, byte[]> get() {
-        return HeartwoodSessionStore.of(name, format, retentionMillis, segmentMillis);
+        return HeartwoodSessionStore.of(name, format, retention, segmentMillis);
     }
 
     @Override
@@ -55,6 +55,6 @@ class SessionSupplier implements SessionBytesStoreSupplier {
 
     @Override
     public final long retentionPeriod() {
-        return retentionMillis;
+        return retention.periodMillis();
     }
 }

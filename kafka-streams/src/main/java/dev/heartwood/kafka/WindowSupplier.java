@@ -47,7 +47,7 @@ class WindowSupplier implements WindowBytesStoreSupplier {
                     + " must be no smaller than its window size. Got size=[" + window + "], retention=[" + retention
                     + "]");
         }
-        return new WindowShape(retentionMillis, Millis.segment(retentionMillis), windowMillis, duplicates);
+        return new WindowShape(Retention.of(retentionMillis), Millis.segment(retentionMillis), windowMillis, duplicates);
     }
 
     @Override
@@ -82,6 +82,6 @@ class WindowSupplier implements WindowBytesStoreSupplier {
 
     @Override
     public final long retentionPeriod() {
-        return windows.retentionMillis();
+        return windows.retention().periodMillis();
     }
 }

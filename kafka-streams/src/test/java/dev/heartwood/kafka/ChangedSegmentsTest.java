@@ -146,7 +146,7 @@ class ChangedSegmentsTest {
     private static final long FIRST_SEGMENT_MILLIS = 1_000;
 
     private static HeartwoodWindowStore windows(Path directory, String guarantee, long segmentMillis) {
-        WindowShape shape = new WindowShape(60 * MINUTE, segmentMillis, 1, Duplicates.REPLACE);
+        WindowShape shape = new WindowShape(Retention.of(60 * MINUTE), segmentMillis, 1, Duplicates.REPLACE);
         return new StoreContext(directory, Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee))
                 .open(HeartwoodWindowStore.of("windows", ValueFormat.PLAIN, shape));
     }

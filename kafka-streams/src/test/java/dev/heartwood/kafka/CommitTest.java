@@ -396,7 +396,7 @@ class CommitTest {
 
     private HeartwoodSessionStore sessions(Map<String, ?> configs) {
         return new StoreContext(directory.path(), configs)
-                .open(HeartwoodSessionStore.of("sessions", ValueFormat.PLAIN, 100_000, 10_000));
+                .open(HeartwoodSessionStore.of("sessions", ValueFormat.PLAIN, Retention.of(100_000), 10_000));
     }
 
     /** Writes of at-least-once processing after its last commit have no way back. */

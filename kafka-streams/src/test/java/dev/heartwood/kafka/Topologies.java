@@ -75,6 +75,55 @@ enum Topologies {
                     .count());
         }
     },
+    /** A window closes when another begins, so that it is as old as its retention. */
+    TUMBLING_ON_CLOSE_NO_GRACE {
+        @Override
+        void build(StreamsBuilder builder) {
+            out(left(builder)
+                    .windowedBy(TimeWindows.ofSizeWithNoGrace(WINDOW))
+                    .emitStrategy(EmitStrategy.onWindowClose())
+                    .count());
+        }
+    },
+    TUMBLING_ON_CLOSE_LONG_GRACE {
+        @Override
+        void build(StreamsBuilder builder) {
+            out(left(builder)
+                    .windowedBy(TimeWindows.ofSizeAndGrace(WINDOW, WINDOW))
+                    .emitStrategy(EmitStrategy.onWindowClose())
+                    .count());
+        }
+    },
+    HOPPING_ON_CLOSE {
+        @Override
+        void build(StreamsBuilder builder) {
+            out(left(builder)
+                    .windowedBy(TimeWindows.ofSizeAndGrace(WINDOW, GRACE).advanceBy(WINDOW.dividedBy(4)))
+                    .emitStrategy(EmitStrategy.onWindowClose())
+                    .count());
+        }
+    },
+    SLIDING_ON_CLOSE {
+        @Override
+        void build(StreamsBuilder builder) {
+            out(left(builder)
+                    .windowedBy(SlidingWindows.ofTimeDifferenceAndGrace(WINDOW, GRACE))
+                    .emitStrategy(EmitStrategy.onWindowClose())
+                    .count());
+        }
+    },
+    SESSIONS_ON_CLOSE {
+        @Override
+        void build(StreamsBuilder builder) {
+            onClose(builder, SessionWindows.ofInactivityGapAndGrace(SHORT, SHORT));
+        }
+    },
+    SESSIONS_ON_CLOSE_NO_GRACE {
+        @Override
+        void build(StreamsBuilder builder) {
+            onClose(builder, SessionWindows.ofInactivityGapWithNoGrace(SHORT));
+        }
+    },
     SUPPRESSED {
         @Override
         void build(StreamsBuilder builder) {
@@ -149,6 +198,7 @@ enum Topologies {
 
     static final Duration WINDOW = Duration.ofSeconds(20);
     static final Duration GRACE = Duration.ofSeconds(10);
+    static final Duration SHORT = Duration.ofMillis(1_500);
 
     private static final Consumed<String, String> CONSUMED = Consumed.with(Serdes.String(), Serdes.String());
     private static final Produced<String, String> STRINGS = Produced.with(Serdes.String(), Serdes.String());
@@ -157,6 +207,27 @@ enum Topologies {
             StreamJoined.with(Serdes.String(), Serdes.String(), Serdes.String());
 
     abstract void build(StreamsBuilder builder);
+
+    boolean isEmittedOnClose() {
+        return name().contains("_ON_CLOSE");
+    }
+
+    private static void onClose(StreamsBuilder builder, SessionWindows sessions) {
+        out(left(builder).windowedBy(sessions).emitStrategy(EmitStrategy.onWindowClose()).count());
+    }
+
+    /**
+     * Whether all records are of one minute, in which Kafka Streams' own stores drop nothing: they may drop sessions that are about to be emitted at
+     * the end of each, which is one of their time segments, and when stream time jumps.
+     */
+    boolean isWithinAMinute() {
+        return this == SESSIONS_ON_CLOSE || this == SESSIONS_ON_CLOSE_NO_GRACE;
+    }
+
+    /** Whether what closes together comes by its time from Kafka Streams' own stores, and by segments and keys from Heartwood's. */
+    boolean comesByTime() {
+        return this == SLIDING_ON_CLOSE || isWithinAMinute();
+    }
 
     private static KStream<String, String> leftStream(StreamsBuilder builder) {
         return builder.stream("left", CONSUMED);

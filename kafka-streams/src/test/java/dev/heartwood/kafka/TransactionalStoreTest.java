@@ -45,12 +45,12 @@ class TransactionalStoreTest {
                 format -> HeartwoodWindowStore.of(
                         "s",
                         format,
-                        new HeartwoodWindowStore.WindowShape(HOUR, HOUR, 1_000, HeartwoodWindowStore.Duplicates.REPLACE)),
+                        new HeartwoodWindowStore.WindowShape(Retention.of(HOUR), HOUR, 1_000, HeartwoodWindowStore.Duplicates.REPLACE)),
                 (store, value) -> ((WindowStore<Bytes, byte[]>) store).put(KEY, value, 0),
                 ReadOnlyWindowStore.class,
                 store -> ((ReadOnlyWindowStore<Bytes, byte[]>) store).fetch(KEY, 0)),
         SESSION_KIND(
-                format -> HeartwoodSessionStore.of("s", format, HOUR, HOUR),
+                format -> HeartwoodSessionStore.of("s", format, Retention.of(HOUR), HOUR),
                 (store, value) -> ((SessionStore<Bytes, byte[]>) store).put(SESSION, value),
                 ReadOnlySessionStore.class,
                 store -> ((ReadOnlySessionStore<Bytes, byte[]>) store).fetchSession(KEY, 0, 1));
