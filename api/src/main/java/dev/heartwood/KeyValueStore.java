@@ -32,7 +32,7 @@ public interface KeyValueStore extends AutoCloseable {
      * @throws NoSpaceException when the device is full; nothing has changed
      * @throws InsufficientMemoryException when key and value together do not fit into a quarter of the memory that the budget has
      *     for memtables (15/256 of the budget, 40 MiB at most), or not into one block of the memory for calls, which is less with budgets of more
-     *     than 64 MiB (4, 8 and 32 MiB of 128, 256 and 1,024), or when nothing that is under way gives any of that memory back, or, where
+     *     than 64 MiB (4, 8, 32 and 40 MiB of 128, 256, 1,024 and 2,048), or when nothing that is under way gives any of that memory back, or, where
      *     they take much of it, others never leave as much in one piece; nothing has changed
      */
     void put(byte[] key, byte[] value);

@@ -16,6 +16,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.StoreTuning;
 import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.TestDirectory;
@@ -117,6 +118,7 @@ class CloseTest {
             Snapshot snapshot = store.snapshot();
             Cursor cursor = store.cursor();
             cursor.next();
+            StoreTuning tuning = store.tuning();
             store.close();
             store.close();
             MemorySegment key = MemorySegment.ofArray(KEY);
@@ -143,6 +145,13 @@ class CloseTest {
                     store::sync,
                     store::checkpoint,
                     store::settle,
+                    () -> store.merge(KEY, VALUE),
+                    store::newBatch,
+                    store::verify,
+                    () -> store.backup(directory.path().resolve("backup")),
+                    () -> store.discard(KeyRange.all()),
+                    () -> store.tune(tuning),
+                    store::stats,
                     () -> snapshot.get(KEY),
                     () -> snapshot.cursor(KeyRange.all()),
                     cursor::next,
@@ -150,7 +159,11 @@ class CloseTest {
                     cursor::first,
                     cursor::last,
                     () -> cursor.seek(KEY),
+                    () -> cursor.seekBackwards(KEY),
+                    () -> cursor.enterGroup(KEY),
                     cursor::key,
+                    cursor::keySegment,
+                    cursor::value,
                     cursor::valid,
                     cursor::valueSegment,
                     store::tuning,

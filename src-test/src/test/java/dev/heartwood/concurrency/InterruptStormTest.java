@@ -8,7 +8,6 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
-import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
@@ -18,7 +17,9 @@ import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.TailMergeOperator;
 import dev.heartwood.testkit.TestDirectory;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,15 +39,15 @@ class InterruptStormTest {
     void interruptsChangeNothing(DeviceKind device) {
         Campaign.run(getClass(), 1, seed -> {
             StoreOptions options = StoreOptions.builder()
-                    .memory(EnvironmentOptions.MEMORY_MIN)
+                    .memory(ByteSize.mib(64))
                     .memtable(ByteSize.kib(64))
                     .checkpointDistance(2)
                     .device(device)
                     .mergeOperator(new TailMergeOperator())
                     .build();
-            try (TestDirectory directory = new TestDirectory("interrupts")) {
+            try (TestDirectory directory = new TestDirectory("interrupts"); TestDirectory backups = new TestDirectory("backups")) {
                 try (KeyValueStore store = Heartwood.open(directory.path(), options)) {
-                    storm(store, seed);
+                    storm(store, backups.path(), seed);
                 }
                 Thread.currentThread().interrupt();
                 KeyValueStore again = Heartwood.open(directory.path(), options);
@@ -59,7 +60,7 @@ class InterruptStormTest {
         });
     }
 
-    private static void storm(KeyValueStore store, long seed) {
+    private static void storm(KeyValueStore store, Path backups, long seed) {
         List<Threads.Body> bodies = new ArrayList<>();
         AtomicInteger working = new AtomicInteger(THREADS);
         Thread[] workers = new Thread[THREADS];
@@ -72,7 +73,7 @@ class InterruptStormTest {
                     int[] newest = new int[64];
                     for (int i = 1; i <= CALLS; i++) {
                         Thread.currentThread().interrupt();
-                        call(store, thread, i, newest, random);
+                        call(store, backups, thread, i, newest, random);
                         assertTrue(Thread.currentThread().isInterrupted(), "a call took the flag away");
                     }
                 } finally {
@@ -106,10 +107,10 @@ class InterruptStormTest {
         return value;
     }
 
-    private static void call(KeyValueStore store, int thread, int i, int[] newest, SplittableRandom random) {
+    private static void call(KeyValueStore store, Path backups, int thread, int i, int[] newest, SplittableRandom random) {
         int k = random.nextInt(newest.length);
         byte[] key = key(thread, k);
-        switch (random.nextInt(random.nextInt(40) == 0 ? 12 : 8)) {
+        switch (random.nextInt(random.nextInt(40) == 0 ? 18 : 8)) {
             case 0, 1 -> {
                 store.put(key, value(i), random.nextInt(20) == 0 ? Durability.SYNC : Durability.BUFFERED);
                 newest[k] = i;
@@ -149,7 +150,31 @@ class InterruptStormTest {
             case 8 -> store.sync();
             case 9 -> store.checkpoint();
             case 10 -> store.settle();
-            default -> store.stats();
+            case 11 -> store.stats();
+            case 12 -> {
+                // Several at once take more than the memory has for calls.
+                if (thread == 0) {
+                    assertEquals(List.of(), store.verify().problems());
+                }
+            }
+            case 13 -> {
+                if (thread == 0) {
+                    store.backup(backups);
+                }
+            }
+            case 14 -> store.discard(KeyRange.prefix("shared".getBytes()));
+            case 15 -> store.tune(store.tuning().withCheckpointDistance(1 + random.nextInt(4)));
+            case 16 -> {
+                assertEquals(newest[k] != 0, store.contains(key));
+                assertEquals(newest[k] != 0, store.get(key, found -> assertEquals(value(newest[k]).length, found.byteSize())));
+            }
+            default -> {
+                try (Cursor cursor = store.cursor()) {
+                    assertEquals(newest[k] != 0, cursor.seek(key) && Arrays.equals(key, cursor.key()));
+                    assertEquals(newest[k] != 0, cursor.seekBackwards(key) && Arrays.equals(key, cursor.key()));
+                    assertTrue(cursor.first() && cursor.last());
+                }
+            }
         }
     }
 

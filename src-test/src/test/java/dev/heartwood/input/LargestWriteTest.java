@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * What a call copies lies in one block of the memory for calls, a power of two, of which an open store keeps a page: so a write
- * that needed the whole of little memory was refused as if other calls held it, for ever.
+ * that needed the whole of it was refused as if other calls held it, for ever.
  */
 class LargestWriteTest {
     private static final byte[] KEY = {'k'};
@@ -28,7 +28,7 @@ class LargestWriteTest {
     private Path directory;
 
     @ParameterizedTest
-    @CsvSource({"16, 960, 1100", "64, 3840, 4090"})
+    @CsvSource({"16, 960, 1100", "64, 3840, 4090", "2048, 40960, 41000"})
     void isWhatMemtablesHave(int memoryMib, int mostKib, int largerKib) {
         byte[] largest = new byte[(mostKib << 10) - OVERHEAD];
         largest[largest.length - 1] = 1;
@@ -43,7 +43,7 @@ class LargestWriteTest {
             }
             assertArrayEquals(largest, store.get(KEY));
 
-            String wanted = " bytes needs more than the " + mostKib + "k that a memory of " + memoryMib + "m has for one";
+            String wanted = " bytes needs more than the " + ByteSize.kib(mostKib) + " that a memory of " + ByteSize.mib(memoryMib) + " has for one";
             for (byte[] value : new byte[][] {new byte[mostKib << 10], new byte[largerKib << 10]}) {
                 assertRefused(wanted, () -> store.put(KEY, value));
                 try (WriteBatch batch = store.newBatch()) {

@@ -2,9 +2,9 @@ package dev.heartwood.ycsb;
 
 import dev.heartwood.KeyValueStore;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -12,14 +12,14 @@ import java.util.function.Function;
 /**
  * The stores of one directory, one per table, shared by all client threads. Thread-safe.
  *
- * <p>Access: {@code stores} under this object's monitor. Lock order: a key's lock before the monitor.
+ * <p>Access: {@code stores} is changed under this object's monitor and read without it. Lock order: a key's lock before the monitor.
  */
 final class Tables implements AutoCloseable {
     private static final int KEY_LOCKS = 1 << 10;
 
     private final Function<String, KeyValueStore> opener;
     private final Runnable afterwards;
-    private final Map<String, KeyValueStore> stores = new HashMap<>();
+    private final Map<String, KeyValueStore> stores = new ConcurrentHashMap<>();
     private final Lock[] keyLocks = new Lock[KEY_LOCKS];
 
     /** Tables that {@code opener} opens by name; {@code afterwards} runs once they are closed. */
@@ -32,7 +32,12 @@ final class Tables implements AutoCloseable {
     }
 
     /** The store of a table. */
-    synchronized KeyValueStore table(String name) {
+    KeyValueStore table(String name) {
+        KeyValueStore known = stores.get(name);
+        return known != null ? known : open(name);
+    }
+
+    private synchronized KeyValueStore open(String name) {
         return stores.computeIfAbsent(name, opener);
     }
 

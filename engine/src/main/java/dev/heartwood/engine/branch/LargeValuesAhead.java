@@ -14,6 +14,9 @@ final class LargeValuesAhead {
     private static final int WINDOW_BYTES_MIN = 16 << 10;
     private static final int WINDOW_BYTES_MAX = PageLayout.EXTENT_BYTES;
 
+    /** Of one value. */
+    private static final int VALUE_PAGES_MAX = 2 * PageLayout.EXTENT_PAGES;
+
     /** Reads begun at once. */
     private static final int STRETCHES_MAX = 8;
 
@@ -120,7 +123,8 @@ final class LargeValuesAhead {
             firstPage = first;
             endPage = first;
         }
-        endPage = Math.max(endPage, last + 1);
+        // Of a larger value the beginning: who reads it reads ahead by himself, and all of it might take the whole cache.
+        endPage = Math.max(endPage, Math.min(last + 1, first + VALUE_PAGES_MAX));
         return length;
     }
 

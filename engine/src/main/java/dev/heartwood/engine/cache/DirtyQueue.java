@@ -15,7 +15,8 @@ final class DirtyQueue {
     /*
      * An extent is in its file's map while it has dirty pages or pages being written. It is queued, in one of two cache-wide FIFOs, from
      * its first dirty page until somebody takes it to write it back; taking moves its dirty pages to `writing`. Pages that
-     * become dirty meanwhile queue it again when the write ends. A page being written is not dropped until the write has ended:
+     * become dirty meanwhile queue it again when the write ends, by when who writes all may have looked: pages of an extent that a
+     * checkpoint needs come at once. A page being written is not dropped until the write has ended:
      * drop() waits, so that nobody reuses its place on the device under a write that is still under way.
      *
      * The first failed write latches its file: the pages stay dirty, the extent stays in the map, and nothing of that file is

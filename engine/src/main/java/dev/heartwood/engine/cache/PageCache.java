@@ -55,6 +55,12 @@ public final class PageCache implements AutoCloseable {
     }
 
     PageCache(MemoryPool pool, long bytes, VictimCache victims, Epochs epochs) {
+        this(pool, bytes, epochs, victims);
+        // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
+        pool.whenShort(0, isRefused -> transients.freePassed());
+    }
+
+    private PageCache(MemoryPool pool, long bytes, Epochs epochs, VictimCache victims) {
         int stripes = stripes();
         this.pool = pool;
         this.epochs = epochs;
@@ -68,16 +74,14 @@ public final class PageCache implements AutoCloseable {
         this.source = new FrameSource(frames, supply, clock, writeBack, files);
         this.dirtyPages = new DirtyPages(frames, source, dirtyQueue, writeBack, counters);
         this.transients = new TransientPages(pool, epochs);
-        // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
-        pool.whenShort(0, isRefused -> transients.freePassed());
         this.loader = new PageLoader(frames, source, supply, counters, new LoadWaits(frames), transients, victims, cold, pool);
         this.dropper = new PageDropper(
                 frames, supply, loader, dirtyQueue, victims, counters, dev.heartwood.engine.base.Clock.SYSTEM);
     }
 
-    /** As {@link #PageCache(MemoryPool, long, long, Epochs)}, for a cache that borrows nothing. */
+    /** As {@link #PageCache(MemoryPool, long, long, Epochs)}, for a cache that borrows nothing, in a pool that has other users. */
     public PageCache(MemoryPool pool, long bytes, Epochs epochs) {
-        this(pool, bytes, 0, epochs);
+        this(pool, bytes, epochs, new VictimCache(0, VictimCache.BLOCK_PAGES));
     }
 
     /** A view of a data file through this cache; the device remains the caller's to close, after the view. */

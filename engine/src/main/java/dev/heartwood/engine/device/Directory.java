@@ -34,9 +34,9 @@ final class Directory implements AutoCloseable {
         return path;
     }
 
-    /** Whether there is something by this path. */
+    /** Whether it has been opened, or there is something by its path. */
     boolean exists() {
-        return isThere(path);
+        return descriptor >= 0 || isThere(path);
     }
 
     private static boolean isThere(Path path) {

@@ -31,6 +31,8 @@ final class FileDevice implements BlockDevice {
     }
 
     private static final int DEPTH_MAX = 256;
+    /** Where the system shows what this process has open. */
+    private static final String OPEN_FILES = "/proc/self/fd";
 
     private final String name;
     private final boolean fixedSize;
@@ -81,7 +83,13 @@ final class FileDevice implements BlockDevice {
 
     @Override
     public long available() {
-        return fixedSize ? 0 : new File(name).getUsableSpace();
+        if (fixedSize) {
+            return 0;
+        }
+        // Of the open file: what was renamed is not by its name any more.
+        int current = descriptor;
+        long bytes = current < 0 ? 0 : new File(OPEN_FILES, Integer.toString(current)).getUsableSpace();
+        return bytes > 0 ? bytes : new File(name).getUsableSpace();
     }
 
     @Override

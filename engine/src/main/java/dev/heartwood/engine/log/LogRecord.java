@@ -28,7 +28,12 @@ final class LogRecord {
     boolean mayBegin(long address) {
         return isKind(kind(address))
                 && isDrawn(lsn(address), firstLsn)
-                && (isMark(address) || isDrawn(sequence(address), firstSequence));
+                && (isMark(address) ? isOwnMark(address) : isDrawn(sequence(address), firstSequence));
+    }
+
+    /** A mark has the generation's first sequence; in older formats it may have another. */
+    private boolean isOwnMark(long address) {
+        return format != RecordFormat.SHORT || sequence(address) == firstSequence;
     }
 
     private static boolean isKind(int kind) {

@@ -225,7 +225,10 @@ final class LogScan {
         return newest == null ? 0 : newest.generation().life().number();
     }
 
-    /** An LSN above every one that a record in these files has. */
+    /**
+     * An LSN above every one that a record of the newest generation in these files has, if it has no more than one file. An idle file of a
+     * generation of several may have higher ones, which their sequences rule out: those of later records are higher.
+     */
     long lsnBeyondAll() {
         return lastFirstLsn + segmentBytes / LogLayout.RECORD_HEADER_MIN + 1;
     }

@@ -127,6 +127,7 @@ final class EngineStore implements KeyValueStore {
 
     private void requireMergeOperator() {
         if (options.mergeOperator().isEmpty()) {
+            calls.requireOpen();
             throw new UnsupportedOperationException("the store was opened without a merge operator");
         }
     }

@@ -29,8 +29,8 @@ record MemoryPlan(
     /** Up to this many bytes an eighth of the memory is for calls and cursors, and from then on as much until a share of it is more. */
     private static final long FOREGROUND_FEW = ByteSize.mib(4).bytes();
     private static final long FOREGROUND_MAX = ByteSize.mib(64).bytes();
-    /** Of little memory, what small blocks are taken from first (each store's page for superblocks, a call's scratch), so that the large one stays whole. */
-    private static final long FOREGROUND_SMALL = 128 << 10;
+    /** What small blocks are taken from first (each store's page for superblocks, a call's scratch), so that the largest one stays whole. */
+    static final long FOREGROUND_SMALL = 128 << 10;
 
     private static final long MEMTABLE_MIN = ByteSize.mib(1).bytes();
     private static final long MEMTABLE_MAX = ByteSize.mib(64).bytes();
@@ -46,7 +46,7 @@ record MemoryPlan(
         long memtables = memtable * 5 / 2;
         long merge = Math.clamp(total / 8, MERGE_MIN, 16 * memtable);
         long few = Math.clamp(total / 8, FOREGROUND_MIN, FOREGROUND_FEW);
-        long foreground = Math.clamp(total / 24, few + FOREGROUND_SMALL, FOREGROUND_MAX);
+        long foreground = Math.clamp(total / 24, few, FOREGROUND_MAX) + FOREGROUND_SMALL;
         int segment = Integer.highestOneBit(Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
         long log = 4L * segment;
         long caches = total - memtables - merge - foreground - log;

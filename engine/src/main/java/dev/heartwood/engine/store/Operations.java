@@ -20,6 +20,9 @@ final class Operations {
      */
     private final Epochs epochs;
     private final MemoryPool buffers;
+    /** The largest block that calls may have. */
+    private final long largestBytes;
+
     private final UserCode userCode;
     private final ByteSize memory;
     private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS_ALL);
@@ -27,11 +30,13 @@ final class Operations {
     /**
      * Operations over the memory for calls.
      *
+     * @param smallBytes what of {@code buffers} small blocks leave nothing whole of
      * @param memory the budget that {@code buffers} are a part of, for what is said where they have too little
      */
-    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode, ByteSize memory) {
+    Operations(Epochs epochs, MemoryPool buffers, long smallBytes, UserCode userCode, ByteSize memory) {
         this.epochs = epochs;
         this.buffers = buffers;
+        this.largestBytes = Long.highestOneBit(buffers.capacity() - smallBytes);
         this.userCode = userCode;
         this.memory = memory;
     }
@@ -105,10 +110,9 @@ final class Operations {
      * @throws InsufficientMemoryException when there is no such block even in an empty pool, or calls do not hold what is missing
      */
     long awaitMemory(Operation operation, long bytes) {
-        long most = Long.highestOneBit(buffers.capacity());
-        if (bytes > most) {
+        if (bytes > largestBytes) {
             throw new InsufficientMemoryException("a call that takes " + bytes + " bytes needs them in one block, of which a memory of "
-                    + memory + " has " + new ByteSize(most) + " at most for calls; larger values and batches need more memory");
+                    + memory + " has " + new ByteSize(largestBytes) + " at most for calls; larger values and batches need more memory");
         }
         operation.free();
         long[] address = new long[1];

@@ -10,6 +10,7 @@ import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchFixture.Entry;
 import dev.heartwood.engine.os.Memory;
+import dev.heartwood.engine.page.PageLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -200,6 +201,27 @@ class LargeValuesTest {
                 reads = small.device.reads() - reads;
                 assertTrue(reads <= 3L * extents, reads + " reads of " + extents + " extents");
             }
+            branch.release();
+        }
+    }
+
+    /** All of it was read ahead, which drove out all else and then itself, and what was gone by then read again. */
+    @Test
+    void aCursorReadsAValueLargerThanTheCacheOnce() {
+        try (BranchFixture small = new BranchFixture(1 << 20)) {
+            List<Entry> entries = entries(3, 3_000_000);
+            Branch branch = small.write(entries, WriteMode.THROUGH);
+            long pages = branch.overflowGroups()[0].pageCount();
+            long read = small.device.bytesRead();
+            try (BranchCursor cursor = BranchCursor.cached(branch, Span.ALL)) {
+                cursor.seekFirst();
+                for (Entry entry : entries) {
+                    assertArrayEquals(entry.value(), taken(cursor));
+                    cursor.next();
+                }
+            }
+            read = small.device.bytesRead() - read >>> PageLayout.PAGE_SHIFT;
+            assertTrue(read >= pages && read <= pages * 1.2, read + " pages read of " + pages);
             branch.release();
         }
     }

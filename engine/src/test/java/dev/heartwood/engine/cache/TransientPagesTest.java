@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +21,19 @@ class TransientPagesTest {
             }
         });
         return taken;
+    }
+
+    /** As those of verification and the scrubber, of which the last one was asked, whichever it was. */
+    @Test
+    void aCacheInTheMemoryOfOthersLeavesWhoIsAskedWhenThatIsShort() {
+        try (MemoryPool pool = MemoryPool.open(8L << 20)) {
+            List<Boolean> told = new ArrayList<>();
+            pool.whenShort(0, told::add);
+            try (PageCache view = new PageCache(pool, 1L << 20, new Epochs())) {
+                assertEquals(0, pool.allocate(pool.capacity()));
+            }
+            assertEquals(List.of(true), told);
+        }
     }
 
     /** It came back with the next page that found no frame: write-back and reading ahead had no buffers until then. */

@@ -54,6 +54,18 @@ class FileStorageTest {
         assertTrue(Files.isDirectory(storage.directory()));
     }
 
+    /** It took the file system for full, and the directory for empty. */
+    @Test
+    void aDirectoryThatIsRenamedIsAskedAsBefore() throws IOException {
+        storage.lock();
+        try (BlockDevice device = storage.openDevice("data", true)) {
+            Files.move(storage.directory(), directory.path().resolve("moved"));
+            assertTrue(device.available() > 0);
+            assertTrue(storage.exists("data"));
+            assertTrue(storage.list().contains("data"), storage.list()::toString);
+        }
+    }
+
     @Test
     void refusesAPathThatIsNoDirectory() throws IOException {
         Path file = Files.writeString(directory.path().resolve("file"), "x");

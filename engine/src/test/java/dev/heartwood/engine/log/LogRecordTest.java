@@ -63,10 +63,13 @@ class LogRecordTest {
         }
     }
 
+    /** By which those of an earlier use of the file are told; in older formats they have any. */
     @Test
-    void marksHaveNoSequence() {
-        LogRecord.writeHeader(address, 7, 0, LogLayout.KIND_MARK, 0, 0, 0);
-        assertTrue(from(5, 1000).isPlausible(address, LENGTH));
+    void marksHaveTheFirstSequenceOfTheirGeneration() {
+        LogRecord.writeHeader(address, 7, 1L << 32 | 1000, LogLayout.KIND_MARK, 0, 0, 0);
+        assertTrue(from(5, 1L << 32 | 1000).isPlausible(address, LENGTH));
+        assertFalse(from(5, 1L << 32 | 999).isPlausible(address, LENGTH));
+        assertFalse(from(5, 1L << 32 | 1001).isPlausible(address, LENGTH));
     }
 
     /** Lengths at the limits of what the short header has room for, and beyond; with what is durable, and without. */
