@@ -162,8 +162,8 @@ public final class StoreOptions {
     /**
      * The most the data file may grow to. Default 0: as far as the device goes. At least 4 MiB. Writes that would need more are
      * refused with {@link NoSpaceException}, but those that only delete. A part of it is kept free for merges: as a rule entries take up to
-     * two thirds of some tens of MiB and four fifths of much, and of 4 MiB a fifth where values are large. Memtables and the parts that are merged at a time are smaller where it is little. A
-     * store that is larger already opens, and grows no more: it takes deletes, is merged within the file that it has, and takes other writes again
+     * two thirds of some tens of MiB and four fifths of much, and of 4 MiB a fifth where values are large. Memtables and the parts that are
+     * merged at a time are smaller where it is little. A store that is larger already opens, and grows no more: it takes deletes, is merged within the file that it has, and takes other writes again
      * once less of the file is in use. The log is not counted.
      */
     public ByteSize diskMax() {

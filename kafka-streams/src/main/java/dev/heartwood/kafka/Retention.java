@@ -25,12 +25,13 @@ record Retention(long periodMillis, long shownMillis, long emittedMillis) {
     }
 
     /**
-     * Of a session store whose results are emitted when sessions close. As a rule the period is the gap and its grace: so a session closes when it
-     * is older. Those are emitted once a second at most, and after a restart: what is kept for that is as much as Kafka Streams' own stores keep at
-     * the most.
+     * Of a session store whose results are emitted when sessions close. As a rule the period is the gap and its grace: so a session is written until
+     * it is exactly as old, and has closed when it is older. Those are emitted once a second at most, and after a restart: what is kept for that is
+     * as much as Kafka Streams' own stores keep at the most.
      */
     static Retention ofClosingSessions(long periodMillis) {
-        return new Retention(periodMillis, periodMillis - 1, periodMillis + Math.max(periodMillis / 2, SLACK_MILLIS_MIN));
+        long slack = Math.max(periodMillis / 2, SLACK_MILLIS_MIN);
+        return new Retention(periodMillis, periodMillis, periodMillis + Math.min(slack, Long.MAX_VALUE - periodMillis));
     }
 
     /** What is older than that need not be kept. */

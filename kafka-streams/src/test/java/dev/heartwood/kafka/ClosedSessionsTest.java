@@ -79,6 +79,23 @@ class ClosedSessionsTest {
         store.close();
     }
 
+    /** Late records are taken in until a session would be as old as the retention. */
+    @Test
+    void areWrittenUntilTheyClose() {
+        HeartwoodSessionStore store = new StoreContext(directory.path(), Map.of()).open(sessions());
+        store.put(session(100_000), new byte[] {1});
+        store.put(session(100_000 - RETENTION), new byte[] {1});
+        store.put(session(100_000 - RETENTION - 1), new byte[] {1});
+        assertEquals(List.of(100_000 - RETENTION), ends(store.findSessions(0, 99_999)));
+        store.close();
+    }
+
+    @Test
+    void retentionsMayBeAsLongAsTheyGet() {
+        assertEquals(Long.MAX_VALUE, Retention.ofClosingSessions(Long.MAX_VALUE).keptMillis());
+        assertEquals(Long.MAX_VALUE, Retention.ofClosingSessions(Long.MAX_VALUE - 5).emittedMillis());
+    }
+
     @Test
     void areThereAfterARestore() {
         StoreContext context = new StoreContext(directory.path(), Map.of());

@@ -20,8 +20,8 @@ public final class ExtentAllocator {
      * merges take for what was packed before, which its caller knows. Beside all of that a reserve is left, for deletes alone. Those leave to
      * merges what they take as long as anything frees some, and then nothing: a merge takes less the more is deleted.
      *
-     * What is promised and the reserve are extents that have their blocks, the reserve until free space is given back to the file system. So is the rest where the file system has not much more: what it
-     * has others may take. The file grows before it runs out of such extents, by an eighth of its length, 1 MiB to 64 MiB, after free
+     * What is promised and the reserve are extents that have their blocks, the reserve until free space is given back to the file system. So is
+     * the rest where the file system has not much more: what it has others may take. The file grows before it runs out of such extents, by an eighth of its length, 1 MiB to 64 MiB, after free
      * extents without blocks have been given theirs again. When that cannot be done, what would grow the store is refused while compaction
      * and deletes go on with what is left. A refusal is not remembered: the next request asks the file system again, so the store heals once
      * there is room.

@@ -6,8 +6,8 @@ import dev.heartwood.engine.device.MappedFile;
 final class TailSearch {
     /*
      * Every aligned offset is a candidate. Length, kind, LSN and sequence rule out nearly all of them, among them the records of an
-     * earlier use of the file, whose sequences are lower, and nearly always their LSNs. Where values pass all the same, checksums cost little (RecordSums). What cannot be read
-     * says nothing.
+     * earlier use of the file, whose sequences are lower, and nearly always their LSNs. Where values pass all the same, checksums cost little
+     * (RecordSums). What cannot be read says nothing.
      */
     private final long lsnAbove;
     private long durableLsn;

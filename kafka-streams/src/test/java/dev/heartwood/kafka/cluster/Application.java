@@ -21,7 +21,7 @@ public final class Application {
     /** What it says when all its tasks run. */
     static final String RUNNING = "RUNNING";
 
-    /** What it says before it runs, followed by how many records it has restored and the milliseconds that this took. */
+    /** What it says before it runs, followed by what it has restored: {@link RestoreTime#said}. */
     static final String RESTORED = "RESTORED ";
 
     private static final long LOOK_MILLIS = 200;

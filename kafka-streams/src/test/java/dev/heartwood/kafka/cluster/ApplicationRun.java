@@ -106,23 +106,15 @@ final class ApplicationRun implements AutoCloseable {
         return counters.get(Counter.PROCESSED);
     }
 
-    /** What a start restored. */
-    record Restored(long records, long millis) {
-        long perSecond() {
-            return records * 1_000 / Math.max(1, millis);
-        }
-    }
-
     /** Waits until it runs after its last start; returns what it has restored. */
-    Restored awaitRunning() {
+    RestoreTime.Restored awaitRunning() {
         while (true) {
             String said = process.said().substring(saidBefore);
             int running = said.lastIndexOf(Application.RUNNING);
             int at = running < 0 ? -1 : said.lastIndexOf(Application.RESTORED, running);
             if (at >= 0) {
                 int from = at + Application.RESTORED.length();
-                String[] numbers = said.substring(from, said.indexOf('\n', from)).split(" ");
-                return new Restored(Long.parseLong(numbers[0]), Long.parseLong(numbers[1]));
+                return RestoreTime.Restored.of(said.substring(from, said.indexOf('\n', from)));
             }
             look();
         }

@@ -1,9 +1,13 @@
 package dev.heartwood.kafka.cluster;
 
+import dev.heartwood.kafka.cluster.RestoreTime.Restored;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -33,7 +37,7 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
      * @param streamNanos processor time of the stream thread for a record processed
      * @param replayed records restored by the start after a kill
      * @param intervalChanges the most records that were sent to changelogs between two commits, or after the last one before the kill
-     * @param restoredPerSecond records restored in a second, from nothing
+     * @param restoredPerSecond records restored in a second, from nothing, of as many as the shortest changelog has
      * @param memoryMib the peak of the process's resident memory
      * @param diskMib the length of the state's files at the end
      */
@@ -93,10 +97,11 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
 
         applications.values().forEach(ApplicationRun::kill);
         Map<StoreKind, Long> intervalChanges = each(applications, ApplicationRun::changesIntervalMax);
-        Map<StoreKind, ApplicationRun.Restored> replayed = restart(applications);
+        Map<StoreKind, Restored> replayed = restart(applications);
         Map<StoreKind, Long> diskMib = each(applications, application -> WorkingFiles.bytes(application.state()) >> 20);
         applications.values().forEach(application -> WorkingFiles.delete(application.state()));
-        Map<StoreKind, ApplicationRun.Restored> restored = restart(applications);
+        Map<StoreKind, Restored> restored = restart(applications);
+        long shortest = restored.values().stream().mapToLong(Restored::records).min().orElse(0);
         return each(applications, application -> {
             StoreKind kind = application.kind();
             return new Result(
@@ -104,18 +109,23 @@ record Comparison(Path directory, Workload workload, DemoInput input, int record
                     end.get(kind).streamNanosPerRecordSince(begin.get(kind)),
                     replayed.get(kind).records(),
                     intervalChanges.get(kind),
-                    restored.get(kind).perSecond(),
+                    restored.get(kind).perSecond(shortest),
                     memoryMib.get(kind),
                     diskMib.get(kind));
         });
     }
 
-    /** Starts all, and ends each once all run; returns what each restored. */
-    private static Map<StoreKind, ApplicationRun.Restored> restart(Map<StoreKind, ApplicationRun> applications) {
+    /** Starts all, and ends each once it runs, so that it takes nothing from those that still restore; returns what each restored. */
+    private static Map<StoreKind, Restored> restart(Map<StoreKind, ApplicationRun> applications) {
         applications.values().forEach(ApplicationRun::start);
-        Map<StoreKind, ApplicationRun.Restored> restored = each(applications, ApplicationRun::awaitRunning);
-        applications.values().forEach(ApplicationRun::end);
-        return restored;
+        try (ExecutorService waiting = Executors.newVirtualThreadPerTaskExecutor()) {
+            Map<StoreKind, CompletableFuture<Restored>> restored = each(applications, application -> CompletableFuture.supplyAsync(() -> {
+                Restored found = application.awaitRunning();
+                application.end();
+                return found;
+            }, waiting));
+            return each(applications, application -> restored.get(application.kind()).join());
+        }
     }
 
     private static void awaitAll(Map<StoreKind, ApplicationRun> applications, Predicate<ApplicationRun> isDone) {
