@@ -61,6 +61,7 @@ class InterruptStormTest {
     }
 
     private static void storm(KeyValueStore store, Path backups, long seed) {
+        store.put("first".getBytes(), new byte[1]);
         List<Threads.Body> bodies = new ArrayList<>();
         AtomicInteger working = new AtomicInteger(THREADS);
         Thread[] workers = new Thread[THREADS];

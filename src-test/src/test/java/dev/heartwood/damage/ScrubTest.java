@@ -85,7 +85,7 @@ class ScrubTest {
     }
 
     /**
-     * Pages are freed and written anew under the scrubber all the time. It reads when there is nothing else to do, which without end there may always be:
+     * Pages are freed and written anew under the scrubber all the time. It reads when there is nothing else to do, or is late, as beside work without end:
      * so what is written later waits for it now and then.
      */
     @Test

@@ -126,7 +126,7 @@ public final class EngineEnvironment implements Environment {
             long lentMax = plan.memtablesBytes() - MemtableLoan.leftBytes(plan.memtableBytes());
             this.records = new RecordCache(pools.get(4), memtablePool, lentMax, epochs);
             this.cache = new PageCache(cachePool, plan.framesBytes(), lentMax + plan.mergeBytes(), epochs);
-            this.operations = new Operations(epochs, foregroundPool, MemoryPlan.FOREGROUND_SMALL, userCode, options.memory());
+            this.operations = new Operations(epochs, foregroundPool, userCode, options.memory());
             this.mergeAdmission = new MergeAdmission(mergePool);
             started = surroundings.workers().apply(options.workers());
             this.workers = started;

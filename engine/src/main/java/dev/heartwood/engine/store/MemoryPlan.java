@@ -29,8 +29,11 @@ record MemoryPlan(
     /** Up to this many bytes an eighth of the memory is for calls and cursors, and from then on as much until a share of it is more. */
     private static final long FOREGROUND_FEW = ByteSize.mib(4).bytes();
     private static final long FOREGROUND_MAX = ByteSize.mib(64).bytes();
-    /** What small blocks are taken from first (each store's page for superblocks, a call's scratch), so that the largest one stays whole. */
-    static final long FOREGROUND_SMALL = 128 << 10;
+    /**
+     * What small blocks are taken from first (each store's page for superblocks, a call's scratch), so that the largest one stays whole; but where
+     * that would have only a part of it beside it.
+     */
+    private static final long FOREGROUND_SMALL = 128 << 10;
 
     private static final long MEMTABLE_MIN = ByteSize.mib(1).bytes();
     private static final long MEMTABLE_MAX = ByteSize.mib(64).bytes();
@@ -46,13 +49,18 @@ record MemoryPlan(
         long memtables = memtable * 5 / 2;
         long merge = Math.clamp(total / 8, MERGE_MIN, 16 * memtable);
         long few = Math.clamp(total / 8, FOREGROUND_MIN, FOREGROUND_FEW);
-        long foreground = Math.clamp(total / 24, few, FOREGROUND_MAX) + FOREGROUND_SMALL;
+        long foreground = withSmall(Math.clamp(total / 24, few, FOREGROUND_MAX));
         int segment = Integer.highestOneBit(Math.clamp(total / 64, SEGMENT_MIN, SEGMENT_MAX));
         long log = 4L * segment;
         long caches = total - memtables - merge - foreground - log;
         long records = Math.min(caches / 4, RECORDS_FEW + caches / 16);
         return new MemoryPlan(
                 memtable, memtables, merge, foreground, log, caches - records, records, segment);
+    }
+
+    private static long withSmall(long foreground) {
+        long more = foreground + FOREGROUND_SMALL;
+        return Long.highestOneBit(more) == Long.highestOneBit(foreground) ? more : foreground;
     }
 
     /** Of the cache's memory, what frames take; the rest is for write-back and reads that find no frame. */

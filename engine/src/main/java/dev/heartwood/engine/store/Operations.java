@@ -30,13 +30,12 @@ final class Operations {
     /**
      * Operations over the memory for calls.
      *
-     * @param smallBytes what of {@code buffers} small blocks leave nothing whole of
      * @param memory the budget that {@code buffers} are a part of, for what is said where they have too little
      */
-    Operations(Epochs epochs, MemoryPool buffers, long smallBytes, UserCode userCode, ByteSize memory) {
+    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode, ByteSize memory) {
         this.epochs = epochs;
         this.buffers = buffers;
-        this.largestBytes = Long.highestOneBit(buffers.capacity() - smallBytes);
+        this.largestBytes = Long.highestOneBit(buffers.capacity());
         this.userCode = userCode;
         this.memory = memory;
     }

@@ -25,7 +25,10 @@ public final class ThreadWorkers implements Workers {
     /** What the worker for sealing does. */
     private static final Priority SEALING = Priority.CHECKPOINT;
 
-    /** So much after its time what is timed with the lowest priority goes first: merges of a busy store never come to an end. */
+    /**
+     * So much after its time what is timed with the lowest priority goes first, since merges of a busy store never come to an end; every second time
+     * at most, since so many may be late that these would never begin.
+     */
     static final long LATE_NANOS = 100_000_000;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -42,6 +45,8 @@ public final class ThreadWorkers implements Workers {
     private final int count;
     private final ThreadsApart apart;
     private boolean closing;
+    /** What somebody who serves all priorities took last was late. */
+    private boolean wasLate;
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
@@ -179,10 +184,16 @@ public final class ThreadWorkers implements Workers {
     /** What is done now by who serves the priorities down to {@code least}, or null. */
     private Runnable next(Priority least) {
         long now = now();
-        Runnable task = least == Priority.IDLE ? timers.pollDue(Priority.IDLE, now - LATE_NANOS) : null;
+        Runnable task = least == Priority.IDLE ? late(now) : null;
         for (int i = 0; task == null && i <= least.ordinal(); i++) {
             task = poll(PRIORITIES[i], now);
         }
+        return task;
+    }
+
+    private Runnable late(long now) {
+        Runnable task = wasLate ? null : timers.pollDue(Priority.IDLE, now - LATE_NANOS);
+        wasLate = task != null;
         return task;
     }
 

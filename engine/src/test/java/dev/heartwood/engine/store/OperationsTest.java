@@ -22,7 +22,7 @@ class OperationsTest {
 
     private final Epochs epochs = new Epochs();
     private final MemoryPool pool = MemoryPool.open(CAPACITY);
-    private final Operations operations = new Operations(epochs, pool, 0, new UserCode(), ByteSize.mib(256));
+    private final Operations operations = new Operations(epochs, pool, new UserCode(), ByteSize.mib(256));
 
     @AfterEach
     void everythingComesBack() {
@@ -120,7 +120,7 @@ class OperationsTest {
     @Test
     void theLimitIsTheLargestBlockOfAPoolThatIsNone() {
         try (MemoryPool odd = MemoryPool.open(CAPACITY * 3 / 2)) {
-            Operations own = new Operations(epochs, odd, 0, new UserCode(), ByteSize.mib(16));
+            Operations own = new Operations(epochs, odd, new UserCode(), ByteSize.mib(16));
             Operation operation = own.begin();
             operation.require(CAPACITY);
             operation.end();

@@ -90,6 +90,38 @@ class ThreadWorkersTest {
         assertEquals(100, mergesBefore.get());
     }
 
+    /** Nor do timers that are late, however many they are, keep all else from being done. */
+    @Test
+    void lateTimersGoFirstEverySecondTime() throws InterruptedException {
+        AtomicLong nanos = new AtomicLong();
+        CountDownLatch begin = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        AtomicInteger looks = new AtomicInteger();
+        AtomicInteger looksBefore = new AtomicInteger(-1);
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1, nanos::get)) {
+            workers.submit(Priority.COMPACT, () -> awaitQuietly(begin));
+            Timer[] timers = new Timer[20];
+            for (int i = 0; i < timers.length; i++) {
+                int number = i;
+                timers[i] = workers.timer(Priority.IDLE, () -> {
+                    nanos.addAndGet(ThreadWorkers.LATE_NANOS / 10);
+                    if (looks.incrementAndGet() < 1000) {
+                        timers[number].start(0);
+                    }
+                });
+                timers[i].start(0);
+            }
+            nanos.addAndGet(2 * ThreadWorkers.LATE_NANOS);
+            workers.submit(Priority.COMPACT, () -> {
+                looksBefore.set(looks.get());
+                done.countDown();
+            });
+            begin.countDown();
+            done.await();
+        }
+        assertEquals(1, looksBefore.get());
+    }
+
     /** While some workers are in long tasks a task is run by any other that may run it. */
     @ParameterizedTest
     @CsvSource({"SEAL, 2, COMPACT", "SEAL, 1, SEAL", "CHECKPOINT, 2, COMPACT", "CHECKPOINT, 1, SEAL", "COMPACT, 1, COMPACT", "IDLE, 1, SEAL"})
