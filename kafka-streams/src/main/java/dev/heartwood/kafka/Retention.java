@@ -5,7 +5,7 @@ package dev.heartwood.kafka;
  *
  * @param periodMillis what Kafka Streams asks for, by which it also sets the retention of changelogs
  * @param shownMillis what is older than that is not shown
- * @param emittedMillis what is older than that is not even shown to who emits sessions that have closed
+ * @param emittedMillis what is older than that, no less than the other, is not even shown to who emits sessions that have closed
  */
 record Retention(long periodMillis, long shownMillis, long emittedMillis) {
     /** The least that Kafka Streams keeps beyond the period. */

@@ -31,7 +31,7 @@ abstract class SegmentStore extends TableStore {
         return before(retention.shownMillis());
     }
 
-    /** Records of before this are not shown to who emits what has closed. */
+    /** Records of before this are not even shown to who emits what has closed. */
     final long emittedFrom() {
         return before(retention.emittedMillis());
     }
@@ -66,7 +66,7 @@ abstract class SegmentStore extends TableStore {
         for (ConsumerRecord<byte[], byte[]> record : records) {
             table.observe(keys.timeOfStoreKey(record.key()));
         }
-        long from = Math.min(liveFrom(), emittedFrom());
+        long from = emittedFrom();
         for (ConsumerRecord<byte[], byte[]> record : records) {
             restorePosition(record, batch);
             if (keys.timeOfStoreKey(record.key()) >= from) {

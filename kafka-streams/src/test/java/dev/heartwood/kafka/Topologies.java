@@ -69,38 +69,26 @@ enum Topologies {
     TUMBLING_ON_CLOSE {
         @Override
         void build(StreamsBuilder builder) {
-            out(left(builder)
-                    .windowedBy(TimeWindows.ofSizeAndGrace(WINDOW, GRACE))
-                    .emitStrategy(EmitStrategy.onWindowClose())
-                    .count());
+            onClose(builder, TimeWindows.ofSizeAndGrace(WINDOW, GRACE));
         }
     },
     /** A window closes when another begins, so that it is as old as its retention. */
     TUMBLING_ON_CLOSE_NO_GRACE {
         @Override
         void build(StreamsBuilder builder) {
-            out(left(builder)
-                    .windowedBy(TimeWindows.ofSizeWithNoGrace(WINDOW))
-                    .emitStrategy(EmitStrategy.onWindowClose())
-                    .count());
+            onClose(builder, TimeWindows.ofSizeWithNoGrace(WINDOW));
         }
     },
     TUMBLING_ON_CLOSE_LONG_GRACE {
         @Override
         void build(StreamsBuilder builder) {
-            out(left(builder)
-                    .windowedBy(TimeWindows.ofSizeAndGrace(WINDOW, WINDOW))
-                    .emitStrategy(EmitStrategy.onWindowClose())
-                    .count());
+            onClose(builder, TimeWindows.ofSizeAndGrace(WINDOW, WINDOW));
         }
     },
     HOPPING_ON_CLOSE {
         @Override
         void build(StreamsBuilder builder) {
-            out(left(builder)
-                    .windowedBy(TimeWindows.ofSizeAndGrace(WINDOW, GRACE).advanceBy(WINDOW.dividedBy(4)))
-                    .emitStrategy(EmitStrategy.onWindowClose())
-                    .count());
+            onClose(builder, TimeWindows.ofSizeAndGrace(WINDOW, GRACE).advanceBy(WINDOW.dividedBy(4)));
         }
     },
     SLIDING_ON_CLOSE {
@@ -212,10 +200,6 @@ enum Topologies {
         return name().contains("_ON_CLOSE");
     }
 
-    private static void onClose(StreamsBuilder builder, SessionWindows sessions) {
-        out(left(builder).windowedBy(sessions).emitStrategy(EmitStrategy.onWindowClose()).count());
-    }
-
     /**
      * Whether all records are of one minute, in which Kafka Streams' own stores drop nothing: they may drop sessions that are about to be emitted at
      * the end of each, which is one of their time segments, and when stream time jumps.
@@ -252,6 +236,14 @@ enum Topologies {
     /** The key that a value points to. */
     private static String group(String value) {
         return "k" + Math.floorMod(value.hashCode(), 7);
+    }
+
+    private static void onClose(StreamsBuilder builder, TimeWindows windows) {
+        out(left(builder).windowedBy(windows).emitStrategy(EmitStrategy.onWindowClose()).count());
+    }
+
+    private static void onClose(StreamsBuilder builder, SessionWindows sessions) {
+        out(left(builder).windowedBy(sessions).emitStrategy(EmitStrategy.onWindowClose()).count());
     }
 
     private static <V> void out(KTable<Windowed<String>, V> table) {

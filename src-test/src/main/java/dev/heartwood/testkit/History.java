@@ -138,14 +138,7 @@ public final class History {
     }
 
     private void applied(Step step) {
-        for (Write write : step.writes) {
-            byte[] value = write.applyTo(state.get(write.key()), OPERATOR);
-            if (value == null) {
-                state.remove(write.key());
-            } else {
-                state.put(write.key(), value);
-            }
-        }
+        step.writes.forEach(write -> write.applyIn(state, OPERATOR));
     }
 
     private static void writeBatch(KeyValueStore store, Step step) {

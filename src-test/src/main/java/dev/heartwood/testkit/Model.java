@@ -237,14 +237,7 @@ public final class Model {
     }
 
     private void apply(Step step) {
-        for (Write write : step.writes) {
-            byte[] value = write.applyTo(now.get(write.key()), mergeOperator);
-            if (value == null) {
-                now.remove(write.key());
-            } else {
-                now.put(write.key(), value);
-            }
-        }
+        step.writes.forEach(write -> write.applyIn(now, mergeOperator));
     }
 
     /** A hash of contents that does not depend on the order of changes: the sum of those of all keys. */

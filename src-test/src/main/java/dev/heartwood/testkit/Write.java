@@ -3,6 +3,7 @@ package dev.heartwood.testkit;
 import dev.heartwood.MergeOperator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 
 /**
  * One change of one key. The arrays are not to be changed.
@@ -17,6 +18,16 @@ public record Write(Kind kind, byte[] key, byte[] value) {
         PUT,
         DELETE,
         MERGE
+    }
+
+    /** Makes the change in a map. */
+    void applyIn(Map<byte[], byte[]> map, MergeOperator mergeOperator) {
+        byte[] value = applyTo(map.get(key), mergeOperator);
+        if (value == null) {
+            map.remove(key);
+        } else {
+            map.put(key, value);
+        }
     }
 
     /** The value that a key has after this write, given the one before; null stands for none. */

@@ -8,6 +8,7 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
+import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
@@ -39,7 +40,7 @@ class InterruptStormTest {
     void interruptsChangeNothing(DeviceKind device) {
         Campaign.run(getClass(), 1, seed -> {
             StoreOptions options = StoreOptions.builder()
-                    .memory(ByteSize.mib(64))
+                    .memory(EnvironmentOptions.MEMORY_MIN)
                     .memtable(ByteSize.kib(64))
                     .checkpointDistance(2)
                     .device(device)

@@ -89,12 +89,7 @@ record JournaledStore(Mistake mistake) implements CrashCampaign.Subject {
                 byte[] key = new byte[Math.clamp(record.getInt(), 0, record.remaining() - 4)];
                 byte[] value = new byte[Math.clamp(record.getInt(), 0, Math.max(0, record.remaining() - key.length))];
                 record.get(key).get(value);
-                byte[] result = new Write(kind, key, value).applyTo(map.get(key), operator);
-                if (result == null) {
-                    map.remove(key);
-                } else {
-                    map.put(key, result);
-                }
+                new Write(kind, key, value).applyIn(map, operator);
             }
         }
 

@@ -43,7 +43,7 @@ public final class PageCache implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
-     * A cache that holds nothing.
+     * A cache that holds nothing, and has pages given back that nobody reads any more whenever the pool is short.
      *
      * @param bytes the memory it takes from the pool, for pages and what is known about them; a little less is taken when it is
      *     no multiple of 64 KiB
@@ -52,15 +52,11 @@ public final class PageCache implements AutoCloseable {
      */
     public PageCache(MemoryPool pool, long bytes, long bytesBorrowedMax, Epochs epochs) {
         this(pool, bytes, new VictimCache(bytesBorrowedMax, VictimCache.BLOCK_PAGES), epochs);
-    }
-
-    PageCache(MemoryPool pool, long bytes, VictimCache victims, Epochs epochs) {
-        this(pool, bytes, epochs, victims);
         // Else it came back with the next page that finds no frame, and buffers did without meanwhile.
         pool.whenShort(0, isRefused -> transients.freePassed());
     }
 
-    private PageCache(MemoryPool pool, long bytes, Epochs epochs, VictimCache victims) {
+    PageCache(MemoryPool pool, long bytes, VictimCache victims, Epochs epochs) {
         int stripes = stripes();
         this.pool = pool;
         this.epochs = epochs;
@@ -81,7 +77,7 @@ public final class PageCache implements AutoCloseable {
 
     /** As {@link #PageCache(MemoryPool, long, long, Epochs)}, for a cache that borrows nothing, in a pool that has other users. */
     public PageCache(MemoryPool pool, long bytes, Epochs epochs) {
-        this(pool, bytes, epochs, new VictimCache(0, VictimCache.BLOCK_PAGES));
+        this(pool, bytes, new VictimCache(0, VictimCache.BLOCK_PAGES), epochs);
     }
 
     /** A view of a data file through this cache; the device remains the caller's to close, after the view. */

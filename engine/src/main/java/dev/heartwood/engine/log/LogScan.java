@@ -229,7 +229,7 @@ final class LogScan {
      * An LSN above every one that a record of the newest generation in these files has, if it has no more than one file. An idle file of a
      * generation of several may have higher ones, which their sequences rule out: those of later records are higher.
      */
-    long lsnBeyondAll() {
+    long lsnBeyondNewest() {
         return lastFirstLsn + segmentBytes / LogLayout.RECORD_HEADER_MIN + 1;
     }
 

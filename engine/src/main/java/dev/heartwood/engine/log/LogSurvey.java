@@ -47,7 +47,7 @@ final class LogSurvey {
 
     void run() {
         List<LoggedGeneration> all = withoutVoidLives(scan.generations());
-        nextLsn = scan.lsnBeyondAll();
+        nextLsn = scan.lsnBeyondNewest();
         int from = 0;
         while (from < all.size() && !isCut) {
             LogLife life = all.get(from).header().life();

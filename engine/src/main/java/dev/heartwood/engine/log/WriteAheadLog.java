@@ -142,7 +142,7 @@ public final class WriteAheadLog implements AutoCloseable {
 
     private void beginLife() {
         replayed = true;
-        long first = Math.max(1, survey.nextLsn() == 0 ? scan.lsnBeyondAll() : survey.nextLsn());
+        long first = Math.max(1, survey.nextLsn() == 0 ? scan.lsnBeyondNewest() : survey.nextLsn());
         life = new LogLife(scan.lastLife() + 1, first, survey.lost(), laneCount, scan.bootId());
         statement.expect(survey.lost() > 0, survey.isCut());
         appends.startFrom(first);

@@ -20,9 +20,6 @@ final class Operations {
      */
     private final Epochs epochs;
     private final MemoryPool buffers;
-    /** The largest block that calls may have. */
-    private final long largestBytes;
-
     private final UserCode userCode;
     private final ByteSize memory;
     private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS_ALL);
@@ -35,7 +32,6 @@ final class Operations {
     Operations(Epochs epochs, MemoryPool buffers, UserCode userCode, ByteSize memory) {
         this.epochs = epochs;
         this.buffers = buffers;
-        this.largestBytes = Long.highestOneBit(buffers.capacity());
         this.userCode = userCode;
         this.memory = memory;
     }
@@ -109,9 +105,10 @@ final class Operations {
      * @throws InsufficientMemoryException when there is no such block even in an empty pool, or calls do not hold what is missing
      */
     long awaitMemory(Operation operation, long bytes) {
-        if (bytes > largestBytes) {
+        long most = Long.highestOneBit(buffers.capacity());
+        if (bytes > most) {
             throw new InsufficientMemoryException("a call that takes " + bytes + " bytes needs them in one block, of which a memory of "
-                    + memory + " has " + new ByteSize(largestBytes) + " at most for calls; larger values and batches need more memory");
+                    + memory + " has " + new ByteSize(most) + " at most for calls; larger values and batches need more memory");
         }
         operation.free();
         long[] address = new long[1];

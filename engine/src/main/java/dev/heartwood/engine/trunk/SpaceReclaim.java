@@ -198,15 +198,14 @@ final class SpaceReclaim {
                 return slice;
             };
             RedundancyEstimate estimate = RedundancyEstimate.of(version.root(), sliceOf, oldestView);
-            used.keySet().removeAll(unread);
             slices = used;
             take(estimate, oldestView);
         } catch (RuntimeException | Error e) {
             again = true;
-            used.keySet().removeAll(unread);
             slices.putAll(used);
             throw e;
         } finally {
+            slices.keySet().removeAll(unread);
             version.release();
         }
     }

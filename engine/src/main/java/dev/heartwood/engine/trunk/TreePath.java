@@ -1,6 +1,5 @@
 package dev.heartwood.engine.trunk;
 
-import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +33,7 @@ final class TreePath {
         TreePath path = new TreePath();
         List<Integer> pivots = new ArrayList<>();
         for (TrunkNode node = root; node != null; node = node.pivot(pivots.getLast()).child()) {
-            int pivot = pivotFor(node, key, before);
+            int pivot = node.pivotOf(key, before);
             path.nodes.add(node);
             if (group == null) {
                 node.countScan();
@@ -52,24 +51,6 @@ final class TreePath {
             path.nodes.getLast().countLooksAbove(above);
         }
         return path;
-    }
-
-    private static int pivotFor(TrunkNode node, byte[] key, boolean before) {
-        if (key == null) {
-            return node.pivotCount() - 1;
-        }
-        int low = 1;
-        int high = node.pivotCount();
-        while (low < high) {
-            int middle = low + high >>> 1;
-            int order = Keys.compare(node.pivot(middle).key(), key);
-            if (order < 0 || order == 0 && !before) {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        return low - 1;
     }
 
     private void addRuns(TrunkNode node, int pivot, GroupFilter group) {

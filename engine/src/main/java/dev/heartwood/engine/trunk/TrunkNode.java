@@ -1,5 +1,6 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.os.Memory;
 import java.util.List;
@@ -170,6 +171,25 @@ final class TrunkNode {
         while (low < high) {
             int middle = low + high >>> 1;
             if (Memory.compare(keyAddress, keyLength, pivots[middle].key()) >= 0) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
+    }
+
+    /** As the other; with {@code before}, of the keys just before it. A null key is past the last. */
+    int pivotOf(byte[] key, boolean before) {
+        if (key == null) {
+            return pivots.length - 1;
+        }
+        int low = 1;
+        int high = pivots.length;
+        while (low < high) {
+            int middle = low + high >>> 1;
+            int order = Keys.compare(pivots[middle].key(), key);
+            if (order < 0 || order == 0 && !before) {
                 low = middle + 1;
             } else {
                 high = middle;
