@@ -94,12 +94,17 @@ class ThreadWorkersTest {
     @Test
     void lateTimersGoFirstEverySecondTime() throws InterruptedException {
         AtomicLong nanos = new AtomicLong();
+        CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch begin = new CountDownLatch(1);
         CountDownLatch done = new CountDownLatch(1);
         AtomicInteger looks = new AtomicInteger();
         AtomicInteger looksBefore = new AtomicInteger(-1);
         try (ThreadWorkers workers = new ThreadWorkers("test", 1, nanos::get)) {
-            workers.submit(Priority.COMPACT, () -> awaitQuietly(begin));
+            workers.submit(Priority.COMPACT, () -> {
+                begun.countDown();
+                awaitQuietly(begin);
+            });
+            begun.await(); // else timers that are late by then would come first
             Timer[] timers = new Timer[20];
             for (int i = 0; i < timers.length; i++) {
                 int number = i;
