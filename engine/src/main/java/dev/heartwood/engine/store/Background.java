@@ -73,7 +73,7 @@ final class Background {
     private final QuietCheckpoint quietCheckpoint;
     private final long debtBytesMax;
     private final AtomicBoolean checkpointing = new AtomicBoolean();
-    private final AtomicInteger merging = new AtomicInteger();
+    private final MergeTasks merging = new MergeTasks();
     private final AtomicInteger packedSinceCheckpoint = new AtomicInteger();
     private final AtomicInteger scans = new AtomicInteger();
     // Made once, since a full Java heap must not keep a task that is announced from being submitted.
@@ -103,7 +103,7 @@ final class Background {
         this.workers = workers;
         this.tasks = new BackgroundTasks(workers, failStop);
         this.packing = new MemtablePacking(
-                epochs, tasks, generations, packer, admission, failStop, () -> merging.get() > 0, this::packed);
+                epochs, tasks, generations, packer, admission, failStop, merging::isMerging, this::packed);
         this.generations = generations;
         this.compactions = compactions;
         this.failStop = failStop;
@@ -117,10 +117,7 @@ final class Background {
     void start(Steps storeSteps) {
         steps = storeSteps;
         tasks.whenChanged(storeSteps::signalRoom);
-        compactions.whenFreed(() -> {
-            mergeSoon();
-            tasks.signal();
-        });
+        compactions.whenFreed(this::mergeSoon, tasks::signal);
     }
 
     /** What is owed to the tree and to the memtables' memory, as a share of what may be. */
@@ -236,26 +233,45 @@ final class Background {
     /** Has merges planned and done, as many at a time as there are workers. */
     void mergeSoon() {
         while (tasks.mayBegin() && compactions.isWanted()) {
-            int running = merging.get();
-            if (running >= (isSpaceShort ? 1 : workers.count())) {
+            if (!merging.tryBegin(isSpaceShort ? 1 : workers.count())) {
                 return;
             }
-            if (merging.compareAndSet(running, running + 1)) {
-                if (!tasks.submit(Priority.COMPACT, mergeTask)) {
-                    merging.decrementAndGet();
-                    tasks.signal();
-                    return;
-                }
+            if (!tasks.submit(Priority.COMPACT, mergeTask)) {
+                merging.mergeEnded();
+                endMergeTask();
+                return;
             }
         }
     }
 
     private void mergeOne() {
-        boolean more = false;
-        long before = compactions.finished();
         try {
-            more = tasks.mayBegin() && compactions.runOne();
+            long before = compactions.finished();
+            boolean more = tryMerge();
+            packing.packAgain();
+            if (compactions.finished() != before) {
+                quietCheckpoint.lookLater();
+            }
+            // Also when something was wanted that no worker was free for.
+            if (more || compactions.isNeeded()) {
+                mergeSoon();
+            }
+        } finally {
+            endMergeTask();
+        }
+    }
+
+    private void endMergeTask() {
+        merging.ended();
+        tasks.signal();
+    }
+
+    /** Does a merge, if one is wanted; returns whether there may be more. */
+    private boolean tryMerge() {
+        try {
+            boolean more = tasks.mayBegin() && compactions.runOne();
             epochs.reclaim();
+            return more;
         } catch (CorruptionException
                 | ReadFailedException
                 | NoSpaceException
@@ -265,20 +281,12 @@ final class Background {
             if (isCheckpointNext) {
                 checkpointNext = true;
             }
-            more = compactions.failed(e, isCheckpointNext);
+            return compactions.failed(e, isCheckpointNext);
         } catch (Throwable e) {
             failStop.fail(e);
+            return false;
         } finally {
-            merging.decrementAndGet();
-            packing.packAgain();
-            tasks.signal();
-        }
-        if (compactions.finished() != before) {
-            quietCheckpoint.lookLater();
-        }
-        // Also when something was wanted that no worker was free for.
-        if (more || compactions.isNeeded()) {
-            mergeSoon();
+            merging.mergeEnded();
         }
     }
 
@@ -455,7 +463,7 @@ final class Background {
     /** Whether anything is under way, or will be as soon as there is memory for it. */
     boolean isBusy() {
         // Merges that found no memory are due too, but for a store that closes.
-        return packing.isUnderWay() || merging.get() > 0 || checkpointing.get() || !tasks.isClosing() && compactions.isRefused();
+        return packing.isUnderWay() || merging.isAny() || checkpointing.get() || !tasks.isClosing() && compactions.isRefused();
     }
 
     /** Plans nothing more: no checkpoint will have what comes of it. */

@@ -39,6 +39,7 @@ public final class Compactions {
     private final AtomicLong withoutSpace = new AtomicLong();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile Runnable whenFreed = () -> {};
+    private volatile Runnable whenNotRefused = () -> {};
     /** How often something was wanted, and how many of those wants are dealt with: nothing was found to do, or it could not be done. */
     private final AtomicLong wants = new AtomicLong(1);
 
@@ -80,9 +81,13 @@ public final class Compactions {
         this.admission = admission;
     }
 
-    /** Sets what is called, later and by any thread, when a merge found no memory and there may be some. */
-    public void whenFreed(Runnable action) {
-        whenFreed = action;
+    /**
+     * Sets what is called, later and by any thread, when a merge found no memory and there may be some: {@code merging} while it
+     * {@link #isRefused} still, so that nobody who looks finds nothing under way, and {@code told} when it is not any more.
+     */
+    public void whenFreed(Runnable merging, Runnable told) {
+        whenFreed = merging;
+        whenNotRefused = told;
     }
 
     /** Whether a merge found no memory, and {@link #whenFreed} is still to be called. */
@@ -157,8 +162,8 @@ public final class Compactions {
 
     /** Says that there is time for what only pays in quiet moments. */
     public void wantIdle() {
-        want();
         quiet.accumulateAndGet(Urge.IDLE, GREATER);
+        want();
     }
 
     /** Says whether space is short, so that what frees most has to come first. */
@@ -178,9 +183,10 @@ public final class Compactions {
 
     /** Says that somebody waits for everything that frees space. */
     public void wantSettled() {
-        want();
         settledFrom = trunk.version().generation();
         quiet.set(Urge.SETTLING);
+        // Last: who merges may have looked for what there is time for already, and looks again for what was wanted since.
+        want();
     }
 
     /**
@@ -223,7 +229,7 @@ public final class Compactions {
      * twice. Only while nothing is added to the tree: whoever writes waits for what is needed. Where space is short each merge takes its turn.
      */
     private boolean settlesFirst() {
-        return quiet.get() == Urge.SETTLING && !trunk.isSpaceShort() && trunk.version().generation() == settledFrom;
+        return quiet() == Urge.SETTLING && !trunk.isSpaceShort() && trunk.version().generation() == settledFrom;
     }
 
     /** A merge that fails leaves what is wanted to the others; once nothing else is needed, it is tried again for the next want. */
@@ -237,7 +243,7 @@ public final class Compactions {
     }
 
     private boolean runUnneeded(long seen) {
-        Urge urge = quiet.get();
+        Urge urge = quiet();
         if (urge == Urge.SETTLING) {
             return runWithTime(urge, seen);
         }
@@ -369,9 +375,10 @@ public final class Compactions {
     }
 
     private void freed() {
-        refusals.decrementAndGet();
         want();
         whenFreed.run();
+        refusals.decrementAndGet();
+        whenNotRefused.run();
     }
 
     private void carryOut(CompactionPlan plan, MergeMemory memory, int chunkPages) {
@@ -405,7 +412,13 @@ public final class Compactions {
         return plan;
     }
 
-    private CompactionPlan planQuiet(Urge urge) {
+    /** What there is time for, once nobody is about to find out whether that still holds. */
+    private synchronized Urge quiet() {
+        return quiet.get();
+    }
+
+    /** One thread at a time: others would take what it looks at for done, and merge what is only needed of it. */
+    private synchronized CompactionPlan planQuiet(Urge urge) {
         // What somebody else wants meanwhile stays wanted.
         quiet.compareAndSet(urge, null);
         // A view may see what nobody else does: to merge for the sake of that would come to nothing, again and again.
@@ -459,7 +472,7 @@ public final class Compactions {
         lastFailure = failure;
         withoutSpace.addAndGet(failure instanceof NoSpaceException ? 1 : 0);
         boolean isUnread = failure instanceof CorruptionException || failure instanceof ReadFailedException;
-        Urge urge = quiet.get();
+        Urge urge = quiet();
         boolean goesOn = !isLast && (urge == Urge.SETTLING || urge != null && isUnread);
         if (!goesOn) {
             quiet.set(null);

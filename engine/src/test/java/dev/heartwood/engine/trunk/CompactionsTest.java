@@ -26,7 +26,7 @@ class CompactionsTest {
 
     private final TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(true));
     /** What happens when a merge, or whoever looks for one, asks for the live snapshots. */
-    private Runnable asked = () -> {};
+    private volatile Runnable asked = () -> {};
 
     private long[] views = {};
 
@@ -100,6 +100,36 @@ class CompactionsTest {
         long settled = TreeSummary.of(tree.trunk).dataBytes();
         assertTrue(written <= settled * 11 / 10, written + " bytes written for " + settled);
         assertEquals(0, waiting(Urge.SETTLING));
+    }
+
+    /** Whoever comes while another finds out what there is time for waits for that, and does not take what is needed for all. */
+    @Test
+    void whoSettlesBesideAnotherHasNothingMergedTwice() throws InterruptedException {
+        for (int i = 0; i < 40; i++) {
+            writeSome(i);
+            if (i < 30) {
+                while (compactions.runOne()) {}
+            }
+        }
+        assertTrue(waiting(Urge.NEEDED) > 2, "merges are needed");
+        long written = tree.trunk.events().bytesWritten();
+        compactions.wantSettled();
+        Thread beside = new Thread(() -> {
+            while (compactions.runOne()) {}
+        });
+        asked = () -> {
+            asked = () -> {};
+            beside.start();
+            while (beside.getState() != Thread.State.BLOCKED && beside.isAlive()) {
+                Thread.onSpinWait();
+            }
+        };
+        assertTrue(compactions.runOne());
+        beside.join();
+        assertEquals(0, runAll());
+        written = tree.trunk.events().bytesWritten() - written;
+        long settled = TreeSummary.of(tree.trunk).dataBytes();
+        assertTrue(written <= settled * 11 / 10, written + " bytes written for " + settled);
     }
 
     /** While others write they are not kept waiting for what is wanted beyond what is needed. */

@@ -1,0 +1,121 @@
+package dev.heartwood.engine.store;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.heartwood.DeviceKind;
+import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.trunk.Compactions;
+import dev.heartwood.engine.trunk.MergeAdmission;
+import dev.heartwood.engine.trunk.SmallTree;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.junit.jupiter.api.Test;
+
+/** Whoever waits for merges must not find nothing under way between one and the next: a put was refused for want of space that they would have freed. */
+class MergeTasksTest {
+    private static final int ROUNDS = 12;
+
+    private final Queue<Runnable> tasks = new ArrayDeque<>();
+    private int looks;
+    private int looksInBetween;
+
+    @Test
+    void aTaskCountsUntilItHasEndedAndItsMergeUntilThatHas() {
+        MergeTasks merging = new MergeTasks();
+        assertFalse(merging.isAny());
+        assertTrue(merging.tryBegin(2));
+        assertTrue(merging.tryBegin(2));
+        assertFalse(merging.tryBegin(2));
+        merging.mergeEnded();
+        assertTrue(merging.isMerging());
+        assertTrue(merging.tryBegin(2), "what comes next begins before the task ends");
+        merging.ended();
+        merging.mergeEnded();
+        merging.mergeEnded();
+        assertFalse(merging.isMerging());
+        merging.ended();
+        assertTrue(merging.isAny(), "a task still sees to what comes next");
+        merging.ended();
+        assertFalse(merging.isAny());
+    }
+
+    @Test
+    void somethingIsUnderWayAsLongAsMergesAreNeeded() {
+        try (SmallTree tree = new SmallTree();
+                EngineEnvironment environment = EngineEnvironment.open(
+                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
+                        path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+                        new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1))) {
+            Compactions compactions = tree.compactions();
+            Background background = new Background(
+                    environment.epochs(),
+                    environment.workers(),
+                    new Generations(new Generation(1, null, null)),
+                    null,
+                    compactions,
+                    new MergeAdmission(tree.pool()),
+                    new FailStop(),
+                    null,
+                    1);
+            background.start(new Looking(compactions, background));
+            for (int round = 0; round < ROUNDS; round++) {
+                tree.write(200);
+            }
+            background.policyChanged();
+            while (!tasks.isEmpty()) {
+                tasks.remove().run();
+            }
+            assertTrue(compactions.finished() > 1, compactions.finished() + " merges");
+            assertTrue(looks > 1, looks + " looks");
+            assertEquals(0, looksInBetween);
+            assertFalse(background.isBusy());
+        }
+    }
+
+    /** Looks each time that it is told of a change. */
+    private final class Looking implements Background.Steps {
+        private final Compactions compactions;
+        private final Background background;
+
+        Looking(Compactions compactions, Background background) {
+            this.compactions = compactions;
+            this.background = background;
+        }
+
+        @Override
+        public void signalRoom() {
+            looks++;
+            looksInBetween += compactions.isNeeded() && !background.isBusy() ? 1 : 0;
+        }
+
+        @Override
+        public void checkpoint() {}
+
+        @Override
+        public boolean isCheckpointed() {
+            return true;
+        }
+
+        @Override
+        public long checkpoints() {
+            return 0;
+        }
+
+        @Override
+        public boolean canReplay(int packed) {
+            return true;
+        }
+
+        @Override
+        public double memtableShare(boolean isFirst) {
+            return 0;
+        }
+    }
+}
