@@ -16,20 +16,28 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The last segment that each lane has begun, in the mapped file {@value #FILE} beside the log: guards against a segment that is
- * missing or empty where nothing in the others tells of it, at the end of a lane. Thread-safe.
+ * The last segment that each lane has begun, and what was synced last, in the mapped file {@value #FILE} beside the log: guards against a
+ * segment that is missing or empty, or a record that is damaged, where nothing in the others tells of it, at the end of a lane. Thread-safe.
  *
  * <pre>
- *  0          8                    16      24      32      40      48        56      64
- *  +----------+--------------------+-------+-------+-------+-------+---------+-------+-----
- *  | store id | hash of the boot id| check | 0     | begun | check | durable | check | ...
- *  |          |                    |       |       | lane 0                          | lane 1
- *  +----------+--------------------+-------+-------+-------+-------+---------+-------+-----
+ *  0          8                    16      24      32           40    48      56      64
+ *  +----------+--------------------+-------+-------+------------+-----+-------+-------+-----
+ *  | store id | hash of the boot id| check | 0     | generation | LSN | check | 0     | lanes
+ *  |          |                    |       |       | synced                   |       |
+ *  +----------+--------------------+-------+-------+------------+-----+-------+-------+-----
+ *
+ *  0       8       16        24      32
+ *  +-------+-------+---------+-------+
+ *  | begun | check | durable | check |   of each lane
+ *  +-------+-------+---------+-------+
  * </pre>
  *
  * <p>A claim is a generation and the index of a segment in it, in 8 bytes. What was begun, or was found by the first recovery since the
  * system started, counts while the system runs; what is durable counts for ever, and is stored only after the segment's header was
  * synced. Claims of generations that the checkpoint holds say nothing.
+ *
+ * <p>All records up to the synced LSN are durable; it counts while a segment of its generation is there, since LSNs may begin anew once none
+ * is. It is on the device when the system wrote the page back, which no sync waits for: until then an older one counts, or what records say.
  *
  * <p>Advice only: a claim without its check, as a loss of power may leave it, does not count; without the file the log is replayed all
  * the same, and a full disk leaves the one that is there. One that the device does not give is made anew.
@@ -39,7 +47,10 @@ final class LaneClaims implements AutoCloseable {
 
     private static final int BOOT = 8;
     private static final int HEADER_CHECK = 16;
-    private static final int LANES = 32;
+    private static final int SYNCED = 32;
+    private static final int SYNCED_LSN = SYNCED + 8;
+    private static final int SYNCED_CHECK = SYNCED + 16;
+    private static final int LANES = 64;
     private static final int CHECK = 8;
     private static final int DURABLE = 16;
     private static final int LANE_BYTES = 32;
@@ -144,6 +155,17 @@ final class LaneClaims implements AutoCloseable {
         }
     }
 
+    /** Notes that all records up to an LSN are durable, of which the last are of a generation. By one thread at a time. */
+    synchronized void synced(long generation, long lsn) {
+        if (file != null) {
+            long address = file.address();
+            Memory.putLongVolatile(address + SYNCED_CHECK, 0);
+            Memory.putLongVolatile(address + SYNCED, generation);
+            Memory.putLongVolatile(address + SYNCED_LSN, lsn);
+            Memory.putLongVolatile(address + SYNCED_CHECK, mix(storeId, generation, lsn));
+        }
+    }
+
     /** Puts a claim in place unless it is not above the one that is there, or the lane is one too many of an earlier life. */
     private boolean put(int lane, int which, long claim) {
         long offset = LANES + (long) lane * LANE_BYTES + which;
@@ -190,7 +212,7 @@ final class LaneClaims implements AutoCloseable {
     }
 
     private static long mix(long storeId, long offset, long value) {
-        return KeyHash.end(KeyHash.mix(KeyHash.mix(KeyHash.mix(KeyHash.begin(3), storeId), offset), value));
+        return KeyHash.end(KeyHash.mix(KeyHash.mix(KeyHash.mix(KeyHash.begin(4), storeId), offset), value));
     }
 
     private static long hash(String bootId) {
@@ -250,6 +272,18 @@ final class LaneClaims implements AutoCloseable {
                         "no such segment in the log");
             }
         }
+    }
+
+    /** The LSN up to which a sync has made all records durable, as far as that is known and the log still has some of them; 0 else. */
+    static long syncedLsn(Storage storage, LogScan scan, long storeId, long checkpointGeneration) {
+        ByteBuffer bytes = read(storage, storeId);
+        if (bytes == null) {
+            return 0;
+        }
+        long generation = bytes.getLong(SYNCED);
+        long lsn = bytes.getLong(SYNCED_LSN);
+        boolean isClaimed = bytes.getLong(SYNCED_CHECK) == mix(storeId, generation, lsn);
+        return isClaimed && generation > checkpointGeneration && scan.holds(generation) ? lsn : 0;
     }
 
     private static long valueAt(ByteBuffer bytes, int at, long storeId) {

@@ -86,6 +86,16 @@ final class LogScan {
         return logged != null && logged.holds(lane, index);
     }
 
+    /** Whether there is a segment of a generation newer than the checkpoint. */
+    boolean holds(long generation) {
+        return generations.containsKey(generation);
+    }
+
+    /** The LSN up to which the last sync that is known made everything durable; 0 when none is. */
+    long syncedLsn() {
+        return LaneClaims.syncedLsn(storage, this, storeId, checkpointGeneration);
+    }
+
     private void scanAll(Consumer<StoreException> damage) {
         try (Arena arena = Arena.ofConfined()) {
             long scratch = arena.allocate(LogLayout.HEADER_BYTES, 8).address();

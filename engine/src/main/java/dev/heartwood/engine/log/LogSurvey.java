@@ -25,7 +25,7 @@ final class LogSurvey {
      *
      * A life that ended the log before the beginning of some earlier lives made those void as a whole.
      *
-     * In every case an LSN that some record or header calls durable must not be missing.
+     * In every case an LSN that some record, header or claim calls durable must not be missing.
      */
     /** A generation to replay up to, not including, an LSN. */
     record Part(LoggedGeneration generation, long lsnLimit) {}
@@ -48,6 +48,7 @@ final class LogSurvey {
     void run() {
         List<LoggedGeneration> all = withoutVoidLives(scan.generations());
         nextLsn = scan.lsnBeyondNewest();
+        durableLsn = scan.syncedLsn();
         int from = 0;
         while (from < all.size() && !isCut) {
             LogLife life = all.get(from).header().life();
@@ -269,7 +270,7 @@ final class LogSurvey {
             LaneReader lane = ends.get(end);
             boolean isBefore = lane.lsn() < gaps.first();
             boolean isFollowed = tails.get(end).isFound() || lane.isCutShort();
-            return (isFollowed ? 2 : 0) + (isBefore ? 1 : 0);
+            return (isFollowed ? 4 : 0) + (isBefore ? 2 : 0) + (tails.get(end).isBegun() ? 1 : 0);
         }
     }
 }

@@ -60,9 +60,14 @@ final class LogSync {
         commit.throwFailure();
         LogSegment[] segments = structure.unsynced();
         pool.syncDirectory(commit);
+        long generation = 0;
         for (LogSegment segment : segments) {
             segment.sync(commit);
             claims.durable(segment.lane, segment.generation, segment.index);
+            generation = Math.max(generation, segment.generation);
+        }
+        if (segments.length > 0) {
+            claims.synced(generation, target);
         }
         claims.sync();
         for (LogSegment segment : structure.removeSynced()) {

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.engine.device.MappedFile;
+import dev.heartwood.engine.os.Memory;
 
 /** Looks for valid records behind the end of a lane: what tells damage from a torn tail. One thread. */
 final class TailSearch {
@@ -11,6 +12,7 @@ final class TailSearch {
      */
     private final long lsnAbove;
     private long durableLsn;
+    private boolean isBegun;
     private String file;
     private long offset = -1;
 
@@ -20,6 +22,7 @@ final class TailSearch {
 
     void search(String name, MappedFile mapped, LogRecord record, long from) {
         long length = mapped.windowEnd();
+        isBegun |= from + record.headerMin() <= length && !isZero(mapped.address() + from, record.headerMin());
         RecordSums sums = new RecordSums(mapped.address());
         long at = from;
         while (at + record.headerMin() <= length) {
@@ -31,6 +34,15 @@ final class TailSearch {
             }
             at += step;
         }
+    }
+
+    private static boolean isZero(long address, int bytes) {
+        for (int i = 0; i < bytes; i++) {
+            if (Memory.getByte(address + i) != 0) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Whether the lane may have gone on with this LSN. */
@@ -52,6 +64,11 @@ final class TailSearch {
 
     boolean isFound() {
         return offset >= 0;
+    }
+
+    /** Whether something is where a record was looked for: one that is damaged, or, in a file that was used before, one of then. */
+    boolean isBegun() {
+        return isBegun;
     }
 
     /** Where the first valid record is. */

@@ -78,8 +78,8 @@
  *
  * <p>After a loss of power any sector not synced may be the old one, so a broken record with a valid one behind it may be just
  * that. The log ends before the first LSN that is missing, unless something says that it was durable: then it is damage. Rot in
- * records that nothing behind them calls durable cannot be told from a loss of power; closing the log leaves marks, so that
- * this holds of unclean ends only.
+ * records that nothing calls durable cannot be told from a loss of power; closing the log leaves marks, and a sync a claim outside of the log,
+ * which the device gets when the system writes it back, so that this holds of unclean ends soon after the last write only.
  *
  * <p>A new life writes down where the one before ended (its own first LSN) and how many LSNs below are missing. A later recovery
  * finds exactly as many missing, or it is damage, or the life that wrote it down had promised nothing yet.

@@ -124,6 +124,41 @@ class LogDamageTest {
         }
     }
 
+    /** What was synced last is told by nothing else: no record follows, and nobody closed the log. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void everyByteOfALogThatWasSyncedIsLoud(boolean isPowerLost) {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60).sync();
+            assertTrue(flipAll(isPowerLost ? storage.losePower(new Random(1)) : storage.kill(), false) > 100);
+        }
+    }
+
+    /** Where no file of the log is left LSNs begin anew: what was synced before says nothing of them. */
+    @Test
+    void whatWasSyncedInALogThatIsGoneIsNotMissed() {
+        try (LogTester tester = new LogTester()) {
+            write(tester, OPERATIONS, 60).sync();
+            CrashStorage emptied = storage.kill();
+            segments(emptied).forEach(file -> emptied.delete(file.name));
+            try (WriteAheadLog log = WriteAheadLog.open(emptied, STORE_ID, LANES, OPTIONS, 1);
+                    LogTester sink = new LogTester()) {
+                log.replay(sink);
+                log.rotate(2, 100_000);
+                for (int i = 0; i < 4; i++) {
+                    tester.append(log, i % LANES, Operation.put(2, 100_000 + i, "abc"));
+                }
+                for (int seed = 0; seed < 20; seed++) {
+                    try (LogTester found = new LogTester();
+                            WriteAheadLog after = WriteAheadLog.open(emptied.losePower(new Random(seed)), STORE_ID, LANES, OPTIONS, 1)) {
+                        after.replay(found);
+                        assertTrue(found.replayed.size() <= 4);
+                    }
+                }
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(RecordFormat.class)
     void aMissingSegmentIsLoud(RecordFormat format) {
