@@ -58,6 +58,20 @@ class SyncCallsTest {
         }
     }
 
+    /** Who made them may have died before their names were durable, and nobody makes them again. */
+    @Test
+    void directoriesThatAreThereAlreadyAreSyncedWhereAStoreIsMade() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        try (parent) {
+            Path above = parent.path().toRealPath().resolve("above");
+            Path directory = Files.createDirectories(above.resolve("store"));
+            List<String> calls = trace(directory);
+            for (Path made : List.of(above, directory)) {
+                assertSynced(calls, made.getParent(), "though " + made + " may not be durable");
+            }
+        }
+    }
+
     private static void syncsWholeRecords(List<String> calls) {
         int whole = 0;
         for (String call : calls) {

@@ -2,6 +2,7 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileStatus;
@@ -148,6 +149,27 @@ final class Directory implements AutoCloseable {
         if (result < 0) {
             throw Failures.of(result, "fsync", path.toString(), -1);
         }
+    }
+
+    /**
+     * Returns once the directory's own name, and those of the ones above it, are durable: somebody may have made them and died before they were.
+     * Those that may be searched and not read are left out, and file systems that have nothing to be made durable.
+     */
+    void syncAbove() {
+        for (Path above = path.getParent(); above != null; above = above.getParent()) {
+            try (Directory named = new Directory(above)) {
+                named.sync();
+            } catch (StoreIoException e) {
+                if (!isOfOthers(e.errno())) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    /** Whether it is not for this process to make the names in a directory durable. */
+    private static boolean isOfOthers(int errno) {
+        return errno == Errno.EACCES || errno == Errno.EPERM || errno == Errno.EINVAL || errno == Errno.EROFS;
     }
 
     private int descriptor() {
