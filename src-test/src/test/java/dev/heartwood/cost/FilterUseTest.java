@@ -96,6 +96,24 @@ class FilterUseTest {
         }
     }
 
+    /** Filters that are asked stay in the cache, and leaves have the less room. */
+    @Test
+    void filtersInTheCacheAreNotAskedForKeysThatHaveAllBeenThere() {
+        int records = 400_000;
+        SplittableRandom random = new SplittableRandom(5);
+        try (TestDirectory directory = new TestDirectory("filters");
+                KeyValueStore store = settled(directory, records, ByteSize.mib(16));
+                Snapshot snapshot = store.snapshot()) {
+            long missed = probes(store, () -> misses(store, random, records, READS));
+            assertTrue(missed > READS * 49 / 50, missed + " probes for " + READS + " keys that are not there");
+            long read = store.stats().pageReads();
+            long found = probes(store, () -> hits(snapshot::get, random, records, READS));
+            read = store.stats().pageReads() - read;
+            assertTrue(read > READS / 2, read + " pages read, which are to be most leaves");
+            assertTrue(found < READS / 25, found + " probes for " + READS + " keys that are there");
+        }
+    }
+
     @Test
     void beforeTheDeviceIsReadFiltersAreAsked() {
         int records = 400_000;

@@ -16,8 +16,8 @@ public final class TreeReader {
      * Where a leaf has one run, a key that is anywhere is there. A reader that has found its keys in the cache lately looks there
      * without asking the filter, whose pages cost about as many cache misses as the leaf; if the leaf would have to be read, it
      * asks the filter first. Keys that are not there, and reads of the device, have it ask filters again. One that has found all keys
-     * for long, wherever, asks no filter whose page would have to be read: to look costs as much. Where some keys are not there, filters
-     * come into the cache instead.
+     * for long, wherever, asks no filter: to look costs as much as to read its page, and one that is in the cache would stay there for being asked,
+     * in the place of leaves. Where some keys are not there, filters come into the cache instead.
      */
     private static final int EXPECTED_AFTER = 4;
 
@@ -46,7 +46,7 @@ public final class TreeReader {
             for (TrunkNode node = version.root(); node != null; ) {
                 Pivot pivot = node.pivot(node.pivotOf(keyAddress, keyLength));
                 if (pivot.child() == null && result.foundInARow >= EXPECTED_AFTER) {
-                    Answer answer = findInOnly(storage, node, pivot, hash, keyAddress, keyLength, snapshot, result);
+                    Answer answer = findInOnly(storage, node, pivot, keyAddress, keyLength, snapshot, result);
                     if (answer != Answer.UNKNOWN) {
                         found = answer == Answer.FOUND;
                         return found;
@@ -91,7 +91,6 @@ public final class TreeReader {
             TreeStorage storage,
             TrunkNode leaf,
             Pivot pivot,
-            long hash,
             long keyAddress,
             int keyLength,
             long snapshot,
@@ -106,16 +105,11 @@ public final class TreeReader {
                 return answer;
             }
         }
-        if (result.foundInARow < SURE_AFTER || isCached(storage, leaf.bundle(leaf.bundleCount() - 1), hash)) {
+        if (result.foundInARow < SURE_AFTER) {
             return Answer.UNKNOWN;
         }
         boolean found = BranchReader.find(storage.file(), only.branch(), keyAddress, keyLength, snapshot, result);
         return found ? Answer.FOUND : Answer.ABSENT;
-    }
-
-    private static boolean isCached(TreeStorage storage, Bundle bundle, long hash) {
-        long page = bundle.maplet().pageNumberOf(hash);
-        return page < 0 || storage.file().isCached(page);
     }
 
     private static void countFound(FoundEntry result, boolean found) {
