@@ -79,7 +79,8 @@ public enum Errno {
 
     /** What a device throws when the operating system answers with this number. */
     StoreException exception(OperationKind kind, String path, long offset) {
-        if (this == ENOSPC || this == EDQUOT) {
+        boolean isTooLong = this == EFBIG && (kind == OperationKind.ALLOCATE || kind == OperationKind.MAP);
+        if (this == ENOSPC || this == EDQUOT || isTooLong) {
             return new NoSpaceException(kind + " failed with " + name() + " (" + number + ") on " + path);
         }
         String operation = kind.name().toLowerCase(Locale.ROOT);

@@ -32,7 +32,10 @@ public interface BlockDevice extends AutoCloseable {
     /** Makes the device at least {@code size} bytes long, with its blocks allocated; {@code NoSpaceException} when it cannot. */
     void allocate(long size);
 
-    /** Bytes by which the device could grow by what its file system says now, which others may take; 0 when that is not known. */
+    /**
+     * Bytes by which the device could grow by what its file system says now, which others may take, and by how long a file may be; 0 when that
+     * is not known.
+     */
     default long available() {
         return 0;
     }

@@ -44,6 +44,8 @@ final class FileDevice implements BlockDevice {
     private final LongAdder bytesWritten = new LongAdder();
     private final ReentrantLock allocationLock = new ReentrantLock();
     private final int file;
+    /** The most bytes that the file may have by its file system. */
+    private final long bytesMax;
     private int references = 1;
     private volatile int descriptor;
     private volatile long size;
@@ -66,6 +68,7 @@ final class FileDevice implements BlockDevice {
         this.reads = reads;
         this.writes = calls::pwrite;
         this.queues = queues;
+        this.bytesMax = fixedSize ? size : FileCalls.bytesMax(this.file);
         FileStatus status = FileStatus.of(this.file);
         this.mayHaveHoles = !fixedSize && status.errno() == 0 && status.allocatedBytes() < status.size();
         IoVector.initialize();
@@ -89,7 +92,8 @@ final class FileDevice implements BlockDevice {
         // Of the open file: what was renamed is not by its name any more.
         int current = descriptor;
         long bytes = current < 0 ? 0 : new File(OPEN_FILES, Integer.toString(current)).getUsableSpace();
-        return bytes > 0 ? bytes : new File(name).getUsableSpace();
+        bytes = bytes > 0 ? bytes : new File(name).getUsableSpace();
+        return Math.clamp(Math.min(bytesMax, FileCalls.bytesMaxOfProcess()) - size, 0, bytes);
     }
 
     @Override

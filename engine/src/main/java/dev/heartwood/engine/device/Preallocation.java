@@ -1,6 +1,8 @@
 package dev.heartwood.engine.device;
 
+import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 
@@ -12,7 +14,8 @@ final class Preallocation {
 
     /**
      * Allocates everything from {@code from} to {@code to}, and extends the file to {@code to}. What is there is kept; what
-     * is new is zero. A file of {@code size} bytes has that size, and no more blocks than before, when this fails.
+     * is new is zero. A file of {@code size} bytes has that size, and no more blocks than before, when this fails. One that may be no
+     * longer, by its file system or by the limit of the process, counts as full.
      */
     static void extend(DeviceCalls calls, OpenFile file, long from, long to) {
         try {
@@ -28,7 +31,9 @@ final class Preallocation {
         } catch (StoreException e) {
             // What was allocated before the device was full would keep it full.
             truncate(file.descriptor(), file.size());
-            throw e;
+            throw e instanceof StoreIoException failure && failure.errno() == Errno.EFBIG
+                    ? new NoSpaceException(failure.getMessage())
+                    : e;
         }
     }
 

@@ -8,8 +8,8 @@
  *   <li>Positions, lengths and addresses of data-file I/O are multiples of 4096; checked always.
  *   <li>A call that returns has transferred everything; short transfers, EINTR and EAGAIN are looped over inside. A
  *       sync that failed is not repeated.
- *   <li>A failed call throws {@link dev.heartwood.NoSpaceException} for ENOSPC and EDQUOT, {@link
- *       dev.heartwood.CorruptionException} when a file ends before the range that is read, {@link
+ *   <li>A failed call throws {@link dev.heartwood.NoSpaceException} for ENOSPC and EDQUOT, and for EFBIG when a file is
+ *       to be made longer, {@link dev.heartwood.CorruptionException} when a file ends before the range that is read, {@link
  *       dev.heartwood.InsufficientMemoryException} for ENOMEM when contents were to be read or a file mapped, and {@link
  *       dev.heartwood.StoreIoException} with errno by name for the rest: a {@link
  *       dev.heartwood.ReadFailedException} when contents were to be read and nothing was to be changed.

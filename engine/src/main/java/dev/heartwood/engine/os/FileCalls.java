@@ -16,6 +16,8 @@ public final class FileCalls {
     public static final int FALLOC_PUNCH_HOLE = 2;
 
     private static final int IOCTL_BLKGETSIZE64 = 0x80081272;
+    private static final int RLIMIT_FSIZE = 1;
+    private static final int SEEK_SET = 0;
 
     private static final MethodHandle PREAD = NativeLinker.link(
             "pread", NativeLinker.LONG, NativeLinker.INT, NativeLinker.LONG, NativeLinker.LONG, NativeLinker.LONG);
@@ -30,6 +32,10 @@ public final class FileCalls {
     private static final MethodHandle FDATASYNC = NativeLinker.link("fdatasync", NativeLinker.INT, NativeLinker.INT);
     private static final MethodHandle FSYNC = NativeLinker.link("fsync", NativeLinker.INT, NativeLinker.INT);
     private static final MethodHandle CLOSE = NativeLinker.link("close", NativeLinker.INT, NativeLinker.INT);
+    private static final MethodHandle LSEEK = NativeLinker.link(
+            "lseek", NativeLinker.LONG, NativeLinker.INT, NativeLinker.LONG, NativeLinker.INT);
+    private static final MethodHandle GETRLIMIT =
+            NativeLinker.link("getrlimit", NativeLinker.INT, NativeLinker.INT, NativeLinker.LONG);
     private static final MethodHandle IOCTL = NativeLinker.linkVariadic(
             "ioctl", 2, NativeLinker.INT, NativeLinker.INT, NativeLinker.LONG, NativeLinker.LONG);
 
@@ -124,6 +130,39 @@ public final class FileCalls {
                     state, descriptor, Integer.toUnsignedLong(IOCTL_BLKGETSIZE64), size.address());
             long error = NativeLinker.resultOrErrno(result, state);
             return error < 0 ? error : size.get(NativeLinker.LONG, 0);
+        } catch (Throwable e) {
+            throw NativeLinker.unexpected(e);
+        }
+    }
+
+    /** The most bytes that a file may have by its file system, which takes no position beyond. */
+    public static long bytesMax(int descriptor) {
+        long longest = 0;
+        for (long bit = Long.MIN_VALUE >>> 1; bit > 0; bit >>>= 1) {
+            longest |= seek(descriptor, longest | bit, SEEK_SET) >= 0 ? bit : 0;
+        }
+        return longest;
+    }
+
+    /** Sets the position of the descriptor, which no other call here heeds; returns it. */
+    private static long seek(int descriptor, long position, int whence) {
+        MemorySegment state = NativeLinker.state();
+        try {
+            long result = (long) LSEEK.invokeExact(state, descriptor, position, whence);
+            return NativeLinker.resultOrErrno(result, state);
+        } catch (Throwable e) {
+            throw NativeLinker.unexpected(e);
+        }
+    }
+
+    /** The most bytes to which this process may make a file longer now. Allocates. */
+    public static long bytesMaxOfProcess() {
+        MemorySegment state = NativeLinker.state();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment limits = arena.allocate(NativeLinker.LONG, 2);
+            int result = (int) GETRLIMIT.invokeExact(state, RLIMIT_FSIZE, limits.address());
+            long soft = limits.get(NativeLinker.LONG, 0);
+            return result < 0 || soft < 0 ? Long.MAX_VALUE : soft;
         } catch (Throwable e) {
             throw NativeLinker.unexpected(e);
         }

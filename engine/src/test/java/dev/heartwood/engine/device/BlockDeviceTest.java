@@ -9,7 +9,6 @@ import dev.heartwood.CorruptionException;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreException;
-import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
@@ -138,11 +137,8 @@ class BlockDeviceTest {
     @EnumSource(DeviceKind.class)
     void refusesWhatTheDeviceCannotHold(DeviceKind kind) {
         try (BlockDevice device = create(kind)) {
-            StoreException refused = assertThrows(StoreException.class, () -> device.allocate(1L << 50));
-            assertTrue(
-                    refused instanceof NoSpaceException
-                            || refused instanceof StoreIoException e && e.errnoName().equals("EFBIG"),
-                    refused::toString);
+            // Longer than the device, or than any file may be.
+            assertThrows(NoSpaceException.class, () -> device.allocate(1L << 50));
             device.allocate(PAGE);
             assertEquals(PAGE, device.size());
         }

@@ -181,6 +181,12 @@ class FileDeviceFaultTest {
         calls.next(-Errno.EINTR, -Errno.ENOSPC);
         assertThrows(NoSpaceException.class, () -> device.allocate(1 << 20));
         assertEquals(0, device.size());
+        // As long as its file system, or the limit of the process, lets a file be.
+        calls.next(-Errno.EFBIG);
+        assertThrows(NoSpaceException.class, () -> device.allocate(1 << 20));
+        calls.next(-Errno.EOPNOTSUPP, -Errno.EFBIG);
+        assertThrows(NoSpaceException.class, () -> device.allocate(1 << 20));
+        assertEquals(0, device.size());
         calls.next(-Errno.EDQUOT);
         long page = pool.allocate(PAGE);
         assertThrows(NoSpaceException.class, () -> device.writePages(0, new long[] {page}, 1));

@@ -83,6 +83,23 @@ class SystemCallsTest {
                 FileStatus.of(PathCalls.WORKING_DIRECTORY, file.toString()).errno());
     }
 
+    /** Files of holes show it: one is as long as its file system lets files be, and no longer. */
+    @Test
+    void theLongestFileIsKnown() throws Exception {
+        Path file = Files.createTempFile(Files.createDirectories(Path.of("target")), "longest", "");
+        int descriptor = PathCalls.open(PathCalls.WORKING_DIRECTORY, file.toString(), PathCalls.O_RDWR, 0);
+        try {
+            long longest = FileCalls.bytesMax(descriptor);
+            assertTrue(longest >= 1L << 31, longest + " bytes");
+            assertEquals(0, FileCalls.ftruncate(descriptor, longest));
+            assertTrue(longest == Long.MAX_VALUE || FileCalls.ftruncate(descriptor, longest + 1) < 0);
+            assertEquals(0, FileCalls.bytesMax(-1));
+        } finally {
+            FileCalls.close(descriptor);
+            Files.delete(file);
+        }
+    }
+
     @Test
     void vectorsJoinNeighbours() {
         try (MemoryPool pool = MemoryPool.open(16 << 20)) {
