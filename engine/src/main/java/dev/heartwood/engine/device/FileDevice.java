@@ -2,10 +2,10 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileLocks;
-import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.IoVector;
 import java.io.File;
 import java.util.concurrent.atomic.LongAdder;
@@ -69,8 +69,8 @@ final class FileDevice implements BlockDevice {
         this.writes = calls::pwrite;
         this.queues = queues;
         this.bytesMax = fixedSize ? size : FileCalls.bytesMax(this.file);
-        FileStatus status = FileStatus.of(this.file);
-        this.mayHaveHoles = !fixedSize && status.errno() == 0 && status.allocatedBytes() < status.size();
+        // The blocks that a file has in all do not tell: some are its file system's own.
+        this.mayHaveHoles = !fixedSize && size > 0;
         IoVector.initialize();
     }
 
@@ -202,7 +202,11 @@ final class FileDevice implements BlockDevice {
         if (result == -Errno.EOPNOTSUPP || result == -Errno.ENOSYS) {
             mayHaveHoles = false;
         } else if (result < 0) {
-            throw Failures.of(result, "fallocate", name, position);
+            StoreException refusal = Failures.of(result, "fallocate", name, position);
+            // A full file system may refuse blocks that the range has already, as XFS does.
+            if (!(refusal instanceof NoSpaceException) || FileCalls.nextHole(open(), position) < position + length) {
+                throw refusal;
+            }
         }
     }
 

@@ -18,6 +18,7 @@ public final class FileCalls {
     private static final int IOCTL_BLKGETSIZE64 = 0x80081272;
     private static final int RLIMIT_FSIZE = 1;
     private static final int SEEK_SET = 0;
+    private static final int SEEK_HOLE = 4;
 
     private static final MethodHandle PREAD = NativeLinker.link(
             "pread", NativeLinker.LONG, NativeLinker.INT, NativeLinker.LONG, NativeLinker.LONG, NativeLinker.LONG);
@@ -142,6 +143,11 @@ public final class FileCalls {
             longest |= seek(descriptor, longest | bit, SEEK_SET) >= 0 ? bit : 0;
         }
         return longest;
+    }
+
+    /** Where the next range without contents of its own begins, from {@code position} on; the end of the file where none does. */
+    public static long nextHole(int descriptor, long position) {
+        return seek(descriptor, position, SEEK_HOLE);
     }
 
     /** Sets the position of the descriptor, which no other call here heeds; returns it. */

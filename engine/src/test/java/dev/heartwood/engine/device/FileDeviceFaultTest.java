@@ -251,6 +251,32 @@ class FileDeviceFaultTest {
         assertEquals(1, calls.script.size(), "not asked again");
     }
 
+    /** A file has blocks beside those of its contents, which hid a hole as large: it was not filled, and a full disk met when it was written. */
+    @Test
+    void aSmallHoleIsFilledAfterOpening() {
+        int holeBytes = 1 << 14;
+        long written = pool.allocate(PAGE);
+        device.allocate(1 << 20);
+        for (int page = 0; page < 1 << 20; page += PAGE) {
+            device.write(page, written, PAGE);
+        }
+        device.discard(0, holeBytes);
+        // As if the file system had taken so many for itself.
+        assertEquals(0, FileCalls.fallocate(device.open(), FileCalls.FALLOC_KEEP_SIZE, 1 << 20, holeBytes));
+        OpenFile file = new OpenFile("data", device.open(), device.size(), false);
+        FileDevice later = new FileDevice(file, calls, ImmediateQueue::new);
+        assertTrue(FileStatus.of(device.open()).allocatedBytes() >= 1 << 20);
+        calls.next(-Errno.ENOSPC);
+        assertThrows(NoSpaceException.class, () -> later.restore(0, holeBytes));
+        later.restore(0, holeBytes);
+        assertTrue(FileStatus.of(device.open()).allocatedBytes() >= (1 << 20) + holeBytes);
+        // Some file systems refuse blocks that are there already.
+        calls.next(-Errno.ENOSPC);
+        later.restore(holeBytes, (1 << 20) - holeBytes);
+        calls.next(-Errno.EIO);
+        assertThrows(StoreIoException.class, () -> later.restore(holeBytes, (1 << 20) - holeBytes));
+    }
+
     @Test
     void discardDoesNothingWhereItIsNotPossible() {
         device.allocate(1 << 20);
