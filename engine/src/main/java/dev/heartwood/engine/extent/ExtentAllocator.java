@@ -23,8 +23,8 @@ public final class ExtentAllocator {
      * What is promised and the reserve are extents that have their blocks, the reserve until free space is given back to the file system. So is
      * the rest where the file system has not much more: what it has others may take. The file grows before it runs out of such extents, by an eighth of its length, 1 MiB to 64 MiB, after free
      * extents without blocks have been given theirs again. When that cannot be done, what would grow the store is refused while compaction
-     * and deletes go on with what is left. A refusal is not remembered: the next request asks the file system again, so the store heals once
-     * there is room.
+     * and deletes go on with what is left. A refusal is not remembered but for which extents are holes: the next request asks the file system
+     * again, so the store heals once there is room.
      *
      * Growing happens under the lock, but for that ahead of use: whoever needs an extent has to wait for it anyway. So does giving a hole its
      * blocks again; where there is no room for that, the lowest extent that has its blocks is handed out instead.
@@ -214,8 +214,8 @@ public final class ExtentAllocator {
     private boolean backAhead(int extents) {
         lock.lock();
         try {
-            int from = isShortAhead(extents) && withoutBlocks() > 0 ? lowestWithoutBlocks() : -1;
-            return from >= 0 && back(from) == null;
+            int lowest = isShortAhead(extents) && withoutBlocks() > 0 ? nextWithoutBlocks(firstExtent) : -1;
+            return lowest >= 0 && backFrom(lowest) == null;
         } finally {
             lock.unlock();
         }
@@ -481,25 +481,45 @@ public final class ExtentAllocator {
         return Math.clamp(extents >>> RESERVE_SHIFT, least, RESERVE_EXTENTS_MAX);
     }
 
-    /** Gives the lowest free extents that may be without blocks their blocks, or grows the file; returns why neither can be done, or null. */
+    /** Gives free extents that may be without blocks their blocks, the lowest that can be, or grows the file; returns why neither can be done, or null. */
     private NoSpaceException back() {
-        int from = lowestWithoutBlocks();
-        return from < 0 ? grow() : back(from);
+        int lowest = nextWithoutBlocks(firstExtent);
+        return lowest < 0 ? grow() : backFrom(lowest);
     }
 
-    /** The lowest free extent of the file that may be without blocks; -1 when there is none. */
-    private int lowestWithoutBlocks() {
-        int from = firstExtent;
+    /** The next free extent of the file that may be without blocks; -1 when there is none. */
+    private int nextWithoutBlocks(int first) {
+        int from = first;
         while (from < fileExtents && !lacksBlocks(from)) {
             from = backed.nextClearBit(from + 1);
         }
         return from < fileExtents ? from : -1;
     }
 
-    /** Gives a free extent without blocks its own, and those that follow it; returns why that cannot be done, or null. */
-    private NoSpaceException back(int from) {
+    /**
+     * As {@link #back()} from the lowest extent that may be without blocks: where it is a hole, and the file system is full, others may have
+     * theirs. Known holes are passed over but for the lowest, by which it is found out that there is room again.
+     */
+    private NoSpaceException backFrom(int lowest) {
+        NoSpaceException refusal = back(lowest, STEP_EXTENTS_MIN);
+        int extent = lowest;
+        while (refusal != null) {
+            holes.set(extent);
+            do {
+                extent = nextWithoutBlocks(holes.nextClearBit(extent));
+            } while (extent >= 0 && holes.get(extent));
+            if (extent < 0) {
+                return refusal;
+            }
+            refusal = back(extent, 1);
+        }
+        return null;
+    }
+
+    /** Gives a free extent without blocks its own, and up to so many in all with those that follow it; returns why that cannot be done, or null. */
+    private NoSpaceException back(int from, int most) {
         int count = 1;
-        long countMax = Math.min(STEP_EXTENTS_MIN, withoutBlocks());
+        long countMax = Math.min(most, withoutBlocks());
         while (count < countMax && from + count < fileExtents && lacksBlocks(from + count)) {
             count++;
         }

@@ -10,6 +10,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -42,6 +43,9 @@ public final class MemoryDevice implements BlockDevice {
 
     /** Whether they can. */
     public boolean hasRoom = true;
+
+    /** Extents that cannot, whatever others can. */
+    public final BitSet holes = new BitSet();
 
     /** Called before a range is given back. */
     public Runnable discarding = () -> {};
@@ -203,7 +207,8 @@ public final class MemoryDevice implements BlockDevice {
 
     @Override
     public void restore(long position, long length) {
-        if (!hasRoom) {
+        int hole = holes.nextSetBit((int) (position / PageLayout.EXTENT_BYTES));
+        if (!hasRoom || hole >= 0 && (long) hole * PageLayout.EXTENT_BYTES < position + length) {
             throw new NoSpaceException("no room for a hole");
         }
         restored.add(position);

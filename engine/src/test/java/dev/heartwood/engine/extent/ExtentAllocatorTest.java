@@ -82,6 +82,39 @@ class ExtentAllocatorTest {
         assertEquals(List.of(2L * PageLayout.EXTENT_BYTES), device.restored);
     }
 
+    /** The first hole on a full disk hid what has its blocks behind it, of which nothing is known after opening. */
+    @Test
+    void whatHasItsBlocksBehindAHoleIsPromised() {
+        device.allocate(14L * PageLayout.EXTENT_BYTES);
+        device.limit(device.size());
+        device.holes.set(1);
+        device.holes.set(4, 6);
+        ExtentAllocator reopened = new ExtentAllocator(device, BYTES, 1);
+        assertThrows(NoSpaceException.class, () -> reopened.promise(11, Promised.DELETES, 0));
+        reopened.promise(10, Promised.DELETES, 0);
+        assertThrows(NoSpaceException.class, () -> reopened.promise(1, Promised.DELETES, 0));
+        for (int extent : new int[] {2, 3, 6, 7, 8, 9, 10, 11, 12, 13}) {
+            assertEquals(extent, reopened.allocate(Purpose.PACKING));
+        }
+        assertThrows(NoSpaceException.class, () -> reopened.allocate(Purpose.PACKING));
+        device.holes.clear();
+        reopened.promise(3, Promised.DELETES, 0);
+        for (int extent : new int[] {1, 4, 5}) {
+            assertEquals(extent, reopened.allocate(Purpose.PACKING));
+        }
+    }
+
+    @Test
+    void whatHasItsBlocksBehindAHoleIsThereAhead() {
+        device.allocate(12L * PageLayout.EXTENT_BYTES);
+        device.limit(device.size());
+        device.holes.set(1);
+        ExtentAllocator reopened = new ExtentAllocator(device, BYTES, 1);
+        reopened.growAhead(10 - RESERVE);
+        assertEquals(10, device.restored.size());
+        assertTrue(reopened.tryPromise(4, 0));
+    }
+
     @Test
     void theFileGrowsWithItsUse() {
         assertEquals(0, device.size());
