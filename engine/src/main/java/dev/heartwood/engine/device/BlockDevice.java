@@ -40,6 +40,11 @@ public interface BlockDevice extends AutoCloseable {
         return 0;
     }
 
+    /** Whether ranges may be without blocks; a device of fixed size has all of its own. */
+    default boolean mayHaveHoles() {
+        return true;
+    }
+
     /**
      * Gives a range back to the file system; it then reads as zeroes. Does nothing where that is not possible; {@code NoSpaceException} when the
      * file system has no room to note where the hole is.

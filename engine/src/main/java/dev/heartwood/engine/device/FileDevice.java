@@ -18,7 +18,7 @@ final class FileDevice implements BlockDevice {
      * descriptor      volatile   once, by close      allocationLock
      * size            volatile   volatile            allocationLock
      * discards        volatile   once, to false      -
-     * mayHaveHoles    volatile   volatile            -
+     * hasHoles        volatile   volatile            - (true also where it may have none)
      * references      plain      plain               allocationLock
      *
      * A closed device shows descriptor -1, so that a late call fails instead of reaching a file that got the same
@@ -50,7 +50,7 @@ final class FileDevice implements BlockDevice {
     private volatile int descriptor;
     private volatile long size;
     private volatile boolean discards = true;
-    private volatile boolean mayHaveHoles;
+    private volatile boolean hasHoles;
 
     /** Takes over {@code file}; {@code queues} makes its queues. */
     FileDevice(OpenFile file, DeviceCalls calls, Queues queues) {
@@ -70,7 +70,7 @@ final class FileDevice implements BlockDevice {
         this.queues = queues;
         this.bytesMax = fixedSize ? size : FileCalls.bytesMax(this.file);
         // The blocks that a file has in all do not tell: some are its file system's own.
-        this.mayHaveHoles = !fixedSize && size > 0;
+        this.hasHoles = !fixedSize && size > 0;
         IoVector.initialize();
     }
 
@@ -173,12 +173,17 @@ final class FileDevice implements BlockDevice {
     }
 
     @Override
+    public boolean mayHaveHoles() {
+        return !fixedSize;
+    }
+
+    @Override
     public void discard(long position, long length) {
         if (!discards || length == 0) {
             return;
         }
         int mode = FileCalls.FALLOC_PUNCH_HOLE | FileCalls.FALLOC_KEEP_SIZE;
-        mayHaveHoles = !fixedSize;
+        hasHoles = !fixedSize;
         long result;
         do {
             result = calls.fallocate(open(), mode, position, length);
@@ -192,7 +197,7 @@ final class FileDevice implements BlockDevice {
 
     @Override
     public void restore(long position, long length) {
-        if (!mayHaveHoles) {
+        if (!hasHoles) {
             return;
         }
         long result;
@@ -200,7 +205,7 @@ final class FileDevice implements BlockDevice {
             result = calls.fallocate(open(), FileCalls.FALLOC_KEEP_SIZE, position, length);
         } while (result == -Errno.EINTR);
         if (result == -Errno.EOPNOTSUPP || result == -Errno.ENOSYS) {
-            mayHaveHoles = false;
+            hasHoles = false;
         } else if (result < 0) {
             StoreException refusal = Failures.of(result, "fallocate", name, position);
             // A full file system may refuse blocks that the range has already, as XFS does.

@@ -55,7 +55,7 @@ public final class ExtentAllocator {
     private int lowestWord;
     private int allocated;
     private int fileExtents;
-    /** Free extents without blocks. */
+    /** Free extents without blocks, or, where there are no such, whose contents were given back. */
     private final BitSet holes = new BitSet();
     /** Extents known to have blocks, all that are in use among them. What this life of the file did not make or use may be a hole of an earlier one. */
     private final BitSet backed = new BitSet();
@@ -84,7 +84,7 @@ public final class ExtentAllocator {
         }
         this.firstExtent = (int) firstExtent;
         this.extentsFound = (int) Math.min(device.size() / PageLayout.EXTENT_BYTES, Integer.MAX_VALUE - STEP_EXTENTS_MAX);
-        this.fileExtents = Math.min(extentsFound, extentsMax);
+        found(Math.min(extentsFound, extentsMax));
         this.lowestWord = this.firstExtent >>> 6;
     }
 
@@ -379,7 +379,7 @@ public final class ExtentAllocator {
         try {
             free(extent);
             holes.set(extent, isHole);
-            if (backed.get(extent)) {
+            if (backed.get(extent) && device.mayHaveHoles()) {
                 backed.clear(extent);
                 backedCount--;
             }
@@ -427,7 +427,7 @@ public final class ExtentAllocator {
             }
             if (extent >= fileExtents) {
                 // More is in use than the limit allows: all of the file serves merges and deletes, which make it less.
-                fileExtents = extentsFound;
+                found(extentsFound);
             }
             set(extent);
         } finally {
@@ -571,6 +571,15 @@ public final class ExtentAllocator {
 
     private int step() {
         return Math.clamp(fileExtents >>> STEP_SHIFT, STEP_EXTENTS_MIN, STEP_EXTENTS_MAX);
+    }
+
+    /** The file had room for so many extents when it was opened. */
+    private void found(int target) {
+        if (device.mayHaveHoles()) {
+            fileExtents = target;
+        } else {
+            grown(target);
+        }
     }
 
     /** The file has room for so many extents now, if it had not before. */

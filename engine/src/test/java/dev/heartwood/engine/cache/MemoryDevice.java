@@ -47,6 +47,9 @@ public final class MemoryDevice implements BlockDevice {
     /** Extents that cannot, whatever others can. */
     public final BitSet holes = new BitSet();
 
+    /** Whether any range may be without blocks. */
+    public boolean mayHaveHoles = true;
+
     /** Called before a range is given back. */
     public Runnable discarding = () -> {};
 
@@ -197,6 +200,11 @@ public final class MemoryDevice implements BlockDevice {
     @Override
     public long available() {
         return hasRoom ? sizeMax - size : 0;
+    }
+
+    @Override
+    public boolean mayHaveHoles() {
+        return mayHaveHoles;
     }
 
     @Override

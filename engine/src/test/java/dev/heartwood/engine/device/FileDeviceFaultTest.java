@@ -1,6 +1,7 @@
 package dev.heartwood.engine.device;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -296,6 +297,8 @@ class FileDeviceFaultTest {
         FileDevice raw = new FileDevice(fixed, calls, ImmediateQueue::new);
         raw.allocate(1 << 20);
         assertThrows(NoSpaceException.class, () -> raw.allocate((1 << 20) + PAGE));
+        assertFalse(raw.mayHaveHoles());
+        assertTrue(device.mayHaveHoles());
     }
 
     @Test

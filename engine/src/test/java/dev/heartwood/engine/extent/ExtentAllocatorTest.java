@@ -281,6 +281,32 @@ class ExtentAllocatorTest {
         assertFalse(reopened.hasForMerges(free - RESERVE + 1));
     }
 
+    /** A device that neither grows nor has holes said that it had nothing until it was promised: merges were refused on an empty one. */
+    @Test
+    void allOfADeviceOfFixedSizeIsForMerges() {
+        int free = 30;
+        device.allocate((free + 1L) * PageLayout.EXTENT_BYTES);
+        device.limit(device.size());
+        device.mayHaveHoles = false;
+        ExtentAllocator raw = new ExtentAllocator(device, BYTES, 1);
+        assertTrue(raw.hasForMerges(free - RESERVE));
+        assertFalse(raw.hasForMerges(free - RESERVE + 1));
+        assertTrue(raw.mayHave(free - RESERVE));
+        assertFalse(raw.mayHave(free - RESERVE + 1));
+        assertEquals(free, raw.discardFree());
+        assertEquals(0, raw.discardFree(), "given back before");
+        assertTrue(raw.hasForMerges(free - RESERVE));
+        assertEquals(1, raw.allocate(Purpose.PACKING));
+        raw.free(1);
+        assertEquals(1, raw.discardFree());
+        ExtentAllocator lowered = new ExtentAllocator(device, 11L * PageLayout.EXTENT_BYTES, 1);
+        assertTrue(lowered.hasForMerges(10 - RESERVE));
+        assertFalse(lowered.hasForMerges(10 - RESERVE + 1));
+        lowered.markUsed(20);
+        assertTrue(lowered.hasForMerges(free - 1 - RESERVE), "all of the device serves merges");
+        assertEquals(List.of(), device.restored);
+    }
+
     /** A packing takes what was promised to it, and no more counts as promised than is still to come. */
     @Test
     void packingTakesWhatWasPromised() {
