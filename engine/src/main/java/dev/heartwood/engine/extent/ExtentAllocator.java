@@ -122,7 +122,7 @@ public final class ExtentAllocator {
      * @param left extents to be left for merges of what was packed before
      * @throws NoSpaceException when there are not so many beside all promises; nothing is promised
      */
-    public void promise(int extents, Promised to, int left) {
+    public void promise(int extents, Promised to, long left) {
         lock.lock();
         try {
             long withThese = (long) promised + extents;
@@ -241,7 +241,7 @@ public final class ExtentAllocator {
      *
      * @return whether it is promised
      */
-    public boolean tryPromise(int extents, int left) {
+    public boolean tryPromise(int extents, long left) {
         lock.lock();
         try {
             long withThese = (long) promised + extents;

@@ -136,7 +136,7 @@ final class SpacePromise {
         }
     }
 
-    private void promise(long bytes, Promised to, int left) {
+    private void promise(long bytes, Promised to, long left) {
         int more = Math.max(0, extents(bytes) - promised);
         space.extents.promise(more, to, left);
         promised(bytes, more, to);
@@ -151,7 +151,7 @@ final class SpacePromise {
     /** Whether there is, or can be, as much space again as merges may take and memtables have been promised. */
     boolean isAmple() {
         try {
-            space.extents.promise(0, Promised.GROWTH, 2 * space.forMerges + promised());
+            space.extents.promise(0, Promised.GROWTH, 2L * space.forMerges + promised());
             return true;
         } catch (NoSpaceException full) {
             return false;
