@@ -17,6 +17,7 @@ final class MappedSegment implements MappedFile {
      * a SIGBUS. So blocks are allocated and pages are populated before anyone gets the address: the kernel then
      * answers with an error. A file that is there to be read is populated up to the first page that cannot be.
      */
+    /** The system's, too, where Heartwood runs. */
     private static final int PAGE_BYTES = 4096;
 
     private final String name;

@@ -32,8 +32,18 @@ public final class NativeMemory {
             NativeLinker.link("madvise", NativeLinker.INT, NativeLinker.LONG, NativeLinker.LONG, NativeLinker.INT);
     private static final MethodHandle MSYNC =
             NativeLinker.link("msync", NativeLinker.INT, NativeLinker.LONG, NativeLinker.LONG, NativeLinker.INT);
+    private static final MethodHandle GETPAGESIZE = NativeLinker.link("getpagesize", NativeLinker.INT);
 
     private NativeMemory() {}
+
+    /** The bytes of the pages in which the system maps memory. */
+    static int pageBytes() {
+        try {
+            return (int) GETPAGESIZE.invokeExact(NativeLinker.state());
+        } catch (Throwable e) {
+            throw NativeLinker.unexpected(e);
+        }
+    }
 
     /** Maps memory; the address, or minus errno. The kernel chooses the address. */
     public static long map(long length, int protection, int flags, int descriptor, long offset) {

@@ -8,6 +8,9 @@ public enum Platform {
     /** That of this process, or null; whoever needs it is told why, and not who happens to load this class. */
     private static final Platform CURRENT = find(System.getProperty("os.name"), System.getProperty("os.arch"));
 
+    /** Mapped files are made durable, and let go of, in pages of a store. */
+    private static final int PAGE_BYTES = 4096;
+
     final int openDirect;
     final int openDirectory;
     final int callGetdents64;
@@ -21,12 +24,17 @@ public enum Platform {
     }
 
     /**
-     * Refuses this process where Heartwood does not run, before any other class of this package is used.
+     * Refuses this process where Heartwood does not run, before anything else of this package is used.
      *
-     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64
+     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4096 bytes
      */
     public static void require() {
         current();
+        int pageBytes = NativeMemory.pageBytes();
+        if (pageBytes != PAGE_BYTES) {
+            throw new UnsupportedOperationException(
+                    "Heartwood runs where memory has pages of " + PAGE_BYTES + " bytes, and here they have " + pageBytes);
+        }
     }
 
     /** The machine of this process; refused as {@link #require} says. */

@@ -4,7 +4,8 @@
  * <p>Layer: above {@code base} only. This package is the only user of {@link java.lang.foreign.Linker} and of {@code
  * reinterpret}; everything above it handles native memory as {@code long} addresses through {@link
  * dev.heartwood.engine.os.Memory}. It runs on Linux, on x86-64 and AArch64; what differs between the two is in
- * {@link dev.heartwood.engine.os.Platform}, which whoever comes in from outside asks first: anything else is refused there.
+ * {@link dev.heartwood.engine.os.Platform}, which whoever comes in from outside asks first: anything else is refused there,
+ * as are kernels whose memory pages are not of 4096 bytes.
  *
  * <p>Native memory: {@link dev.heartwood.engine.os.MemoryPool} gives out blocks of one mapping; {@link
  * dev.heartwood.engine.os.Memory} reads and writes them; {@link dev.heartwood.engine.os.MemoryRegions} knows what is
