@@ -10,11 +10,14 @@ import dev.heartwood.Durability;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.store.Surroundings;
 import dev.heartwood.testkit.CrashKind;
+import dev.heartwood.testkit.Errno;
+import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.OperationListener;
 import dev.heartwood.testkit.SimulatedMachine;
@@ -112,6 +115,36 @@ class CloseBesideTest {
                     stop.release.countDown();
                 }
             }));
+            KeyValueStore again = environment.open(DIRECTORY, OPTIONS);
+            assertArrayEquals(KEY, again.get(VALUE));
+            assertArrayEquals(VALUE, again.get(KEY));
+        }
+    }
+
+    /** The checkpoint had been made, and no log had the write; that the file which notes the end could not be written ended the closing there. */
+    @Test
+    void whatIsWrittenWhileAStoreClosesIsKeptWhateverEndsTheSession() {
+        SimulatedMachine machine = new SimulatedMachine(1);
+        try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine)) {
+            KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
+            store.put(VALUE, KEY, Durability.NONE);
+            machine.faults().fail(OperationKind.WRITE_FILE, 1, Errno.EMFILE, Duration.FOR_GOOD);
+            Stop stop = new Stop(OperationKind.SYNC);
+            machine.faults().listen(stop);
+            Threads.run(List.of(
+                    () -> {
+                        StoreIoException told = assertThrows(StoreIoException.class, store::close);
+                        assertEquals("EMFILE", told.errnoName());
+                    },
+                    () -> {
+                        stop.reached.await();
+                        try {
+                            store.put(KEY, VALUE, Durability.NONE);
+                        } finally {
+                            stop.release.countDown();
+                        }
+                    }));
+            machine.faults().heal();
             KeyValueStore again = environment.open(DIRECTORY, OPTIONS);
             assertArrayEquals(KEY, again.get(VALUE));
             assertArrayEquals(VALUE, again.get(KEY));

@@ -155,13 +155,15 @@ final class StoreLifecycle {
                 return;
             }
             longCalls.close();
-            failure = makeDurable(seal);
+            Throwable undurable = makeDurable(seal);
+            failure = undurable == null ? endSession() : undurable;
             calls.close();
             rotation.close();
             calls.awaitEnd();
             parts.operations().awaitUsers(parts.log());
             views.awaitMoves();
-            failure = failure == null ? makeLastDurable() : failure;
+            // What ends the session may fail where a checkpoint does not.
+            failure = undurable == null ? Closing.join(failure, makeLastDurable()) : failure;
             failure = Closing.join(failure, closing.run());
             whenClosed.run();
         } finally {
@@ -174,7 +176,11 @@ final class StoreLifecycle {
     /** Makes durable what was written while everything else was; returns why it could not. */
     private Throwable makeLastDurable() {
         try {
-            return parts.isDurable() ? null : makeDurable(sealLast);
+            if (parts.isDurable()) {
+                return null;
+            }
+            Throwable undurable = makeDurable(sealLast);
+            return undurable == null ? endSession() : undurable;
         } catch (RuntimeException | Error e) {
             return e;
         }
@@ -184,6 +190,15 @@ final class StoreLifecycle {
     private Throwable makeDurable(LongSupplier sealing) {
         try {
             checkpoint(sealing);
+            return null;
+        } catch (RuntimeException | Error e) {
+            return e;
+        }
+    }
+
+    /** Notes that all is durable, and gives back what space is free; returns why it could not. */
+    private Throwable endSession() {
+        try {
             SessionMark.write(parts.files(), parts.checkpointer().durable());
             parts.returnFreeSpace();
             return null;
