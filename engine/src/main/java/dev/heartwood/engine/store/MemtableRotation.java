@@ -200,9 +200,10 @@ final class MemtableRotation {
     /** Waits a little for room, unless {@code full} is active no more; where packing has failed, that is tried again first. */
     void awaitRoom(Generation full) {
         packing.retry();
+        // Without the lock: what was deferred may have to wait for writes of pages that it lets go of.
+        epochs.reclaim();
         lock.lock();
         try {
-            epochs.reclaim();
             if (generations.active() == full) {
                 failStop.check();
                 requireOpen();
