@@ -16,7 +16,11 @@ import dev.heartwood.engine.os.KeyHasher;
  * @param space what space on the device it is for
  */
 record BatchEntries(int count, long userBytes, long payloadAddress, long payloadLength, Promised space) {
-    /** Inserts every entry, from {@code sequence} on, and makes them visible at once; {@code dead} hears of them before. */
+    /**
+     * Inserts every entry, from {@code sequence} on, and makes them visible at once; {@code dead} hears of them before.
+     *
+     * @throws IllegalStateException when the payload does not have {@code count} entries; none is visible then
+     */
     void insertInto(Memtable memtable, int lane, long sequence, DeadRanges dead) {
         long batch = memtable.beginBatch(lane);
         BatchPayload entries = new BatchPayload();
@@ -35,6 +39,9 @@ record BatchEntries(int count, long userBytes, long payloadAddress, long payload
                     entries.kind,
                     entries.valueAddress,
                     entries.valueLength);
+        }
+        if (next != sequence + count) {
+            throw new IllegalStateException("a batch of " + count + " entries has " + (next - sequence) + " that are whole");
         }
         memtable.commitBatch(batch);
     }

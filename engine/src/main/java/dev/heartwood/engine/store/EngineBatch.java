@@ -100,12 +100,14 @@ final class EngineBatch implements WriteBatch {
 
     /**
      * Writes the batch, which is not empty, in the form that the log stores to native memory, with the keys in theirs. Whatever another thread
-     * does to the batch meanwhile, nothing is written beyond the room that there is, and what is returned is what was written.
+     * does to the batch meanwhile, nothing is written beyond the room that there is, and what is returned is what was written: entries, each of
+     * which {@link BatchPayload#next} takes.
      *
      * @param bytesMax how much room there is at {@code address}; {@link #payloadBytes} of before
-     * @throws ConcurrentModificationException when that is not enough, say, as another thread has changed the batch
+     * @param mayMerge whether the store that takes it has a merge operator; who writes a batch that {@link #holdsOperands} has looked before
+     * @throws ConcurrentModificationException when the room is not enough, say, as another thread has changed the batch
      */
-    BatchEntries encode(long address, long bytesMax, KeyForm form) {
+    BatchEntries encode(long address, long bytesMax, KeyForm form, boolean mayMerge) {
         long to = address;
         long bytes = 0;
         int written = 0;
@@ -114,17 +116,22 @@ final class EngineBatch implements WriteBatch {
         int end = used;
         boolean grows = false;
         for (int at = 0; at < end; written++) {
+            // Each is read once: what is stored is what was looked at.
+            byte kind = from[at];
             int keyLength = segmentOfFrom.get(INT, at + 1L);
             int valueLength = segmentOfFrom.get(INT, at + 5L);
-            requireUnchanged(Entries.isKind(from[at])
+            requireUnchanged(Entries.isKind(kind)
+                    && (mayMerge || kind != Entries.MERGE)
                     && (keyLength | valueLength) >= 0
+                    && keyLength <= KeyValueStore.KEY_BYTES_MAX
+                    && (valueLength == 0 || kind != Entries.DELETE)
                     && BatchPayload.entryBytes(keyLength, valueLength) <= address + bytesMax - to);
-            to = BatchPayload.putHeader(to, from[at], keyLength, valueLength);
+            to = BatchPayload.putHeader(to, kind, keyLength, valueLength);
             Memory.copyFrom(from, at + HEADER_BYTES, to, keyLength + valueLength);
             form.store(to, keyLength);
             to += keyLength + valueLength;
             bytes += keyLength + valueLength;
-            grows |= from[at] != Entries.DELETE;
+            grows |= kind != Entries.DELETE;
             at += HEADER_BYTES + keyLength + valueLength;
         }
         requireUnchanged(written > 0);

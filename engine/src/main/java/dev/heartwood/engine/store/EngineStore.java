@@ -229,7 +229,8 @@ final class EngineStore implements KeyValueStore {
             long payloadBytes = engineBatch.payloadBytes();
             calls.require(operation, payloadBytes);
             long payload = operation.reserve(payloadBytes);
-            write.writeBatch(operation, engineBatch.encode(payload, payloadBytes, form), durability);
+            boolean mayMerge = options.mergeOperator().isPresent();
+            write.writeBatch(operation, engineBatch.encode(payload, payloadBytes, form, mayMerge), durability);
         } finally {
             operation.end();
         }
