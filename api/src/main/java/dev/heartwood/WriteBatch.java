@@ -10,7 +10,10 @@ import java.lang.foreign.MemorySegment;
  * fits into the memory that a store has for writes is found out by {@link KeyValueStore#write(WriteBatch)}.
  */
 public interface WriteBatch extends AutoCloseable {
-    /** The most bytes of keys and values a batch may hold. */
+    /**
+     * The most bytes of keys and values a batch may hold. Each write takes 9 bytes more, and with these a batch holds less than 2 GiB: of more
+     * than 119 million writes that is the lower limit.
+     */
     long BATCH_BYTES_MAX = 1L << 30;
 
     /** Sets the value of a key. */

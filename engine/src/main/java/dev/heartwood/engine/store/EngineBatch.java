@@ -15,11 +15,17 @@ import java.util.ConcurrentModificationException;
 
 /** A batch, collected on the heap: kind, two lengths, key and value of each write, one after the other. Not thread-safe. */
 final class EngineBatch implements WriteBatch {
+    /** What the API says that each write takes beside its key and value. */
     private static final int HEADER_BYTES = 9;
+
+    /** The longest array. */
+    private static final int ENCODED_BYTES_MAX = Integer.MAX_VALUE - 8;
+
     private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
     private final boolean takesOperands;
+    private final int encodedBytesMax;
     private byte[] data = new byte[256];
     private MemorySegment segment = MemorySegment.ofArray(data);
     private int used;
@@ -30,7 +36,13 @@ final class EngineBatch implements WriteBatch {
     private boolean closed;
 
     EngineBatch(boolean takesOperands) {
+        this(takesOperands, ENCODED_BYTES_MAX);
+    }
+
+    /** One that holds no more than {@code encodedBytesMax}, so that a test may find out what becomes of more. */
+    EngineBatch(boolean takesOperands, int encodedBytesMax) {
         this.takesOperands = takesOperands;
+        this.encodedBytesMax = encodedBytesMax;
     }
 
     @Override
@@ -70,8 +82,11 @@ final class EngineBatch implements WriteBatch {
         requireOpen();
         Limits.check(key.byteSize(), value.byteSize());
         long bytes = HEADER_BYTES + key.byteSize() + value.byteSize();
-        if (userBytes + key.byteSize() + value.byteSize() > BATCH_BYTES_MAX || used + bytes > Integer.MAX_VALUE - 8) {
+        if (userBytes + key.byteSize() + value.byteSize() > BATCH_BYTES_MAX) {
             throw new TooLargeException("batch", userBytes + key.byteSize() + value.byteSize(), BATCH_BYTES_MAX);
+        }
+        if (used + bytes > encodedBytesMax) {
+            throw new TooLargeException("batch, with the lengths of its writes,", used + bytes, encodedBytesMax);
         }
         reserve((int) bytes);
         data[used] = kind;
@@ -91,7 +106,7 @@ final class EngineBatch implements WriteBatch {
 
     private void reserve(int more) {
         if (data.length - used < more) {
-            byte[] larger = Arrays.copyOf(data, (int) Math.min(Integer.MAX_VALUE - 8, Math.max(2L * data.length, (long) used + more)));
+            byte[] larger = Arrays.copyOf(data, (int) Math.min(ENCODED_BYTES_MAX, Math.max(2L * data.length, (long) used + more)));
             MemorySegment segmentOfLarger = MemorySegment.ofArray(larger);
             data = larger;
             segment = segmentOfLarger;

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.extent.Promised;
@@ -140,5 +141,18 @@ class EngineBatchTest {
             }
             memtable.release();
         }
+    }
+
+    /** It said how many bytes of keys and values there were, and that these were over a limit that was larger. */
+    @Test
+    void manyShortWritesAreRefusedForWhatTheyTakeInAll() {
+        EngineBatch small = new EngineBatch(false, 25);
+        small.put(new byte[1], new byte[1]);
+        small.delete(new byte[5]);
+        TooLargeException refused = assertThrows(TooLargeException.class, () -> small.delete(new byte[0]));
+        assertEquals(25 + 9, refused.size());
+        assertEquals(25, refused.limit());
+        assertEquals("batch, with the lengths of its writes, of 34 bytes is over the limit of 25", refused.getMessage());
+        assertEquals(2, small.count());
     }
 }
