@@ -1,6 +1,7 @@
 package dev.heartwood.input;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,6 +12,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.WriteBatch;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -23,6 +25,9 @@ class LargestWriteTest {
     private static final byte[] KEY = {'k'};
     /** What a record takes beside its key and value, at most. */
     private static final int OVERHEAD = 64;
+
+    private static final int ROUNDS = 4;
+    private static final int KEYS = 200;
 
     @TempDir
     private Path directory;
@@ -52,6 +57,33 @@ class LargestWriteTest {
                 }
             }
             assertArrayEquals(largest, store.get(KEY));
+        }
+    }
+
+    /** The limit was looked at only where the memtable, or the space promised to it, was found to be full: one that had room took more. */
+    @Test
+    void isTheSameForAMemtableThatIsEmpty() {
+        int mostBytes = 960 << 10;
+        StoreOptions options = StoreOptions.builder().memory(ByteSize.mib(16)).build();
+        try (KeyValueStore store = Heartwood.open(directory, options)) {
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int key = 0; key < KEYS; key++) {
+                    store.put(new byte[] {(byte) key}, new byte[10_000]);
+                }
+                for (int key = 0; key < KEYS; key++) {
+                    store.delete(new byte[] {(byte) key});
+                }
+                store.settle();
+            }
+            store.checkpoint();
+            byte[] larger = new byte[mostBytes + 1 - KEY.length];
+            String wanted = " bytes needs more than the " + ByteSize.kib(960);
+            try (WriteBatch batch = store.newBatch()) {
+                batch.put(KEY, larger);
+                assertRefused(wanted, () -> store.write(batch));
+            }
+            assertRefused(wanted, () -> store.put(KEY, larger));
+            assertNull(store.get(KEY));
         }
     }
 

@@ -90,9 +90,11 @@ final class WritePath {
         long hash = KeyHasher.hash(keyAddress, keyLength);
         Promised space = kind == Entries.DELETE ? Promised.DELETES : Promised.GROWTH;
         boolean logged = durability != Durability.NONE;
+        long bytes = (long) keyLength + valueLength;
         RoomSearch search = null;
         while (true) {
             requireWritable();
+            memtables.checkFits(bytes);
             int lane = enterLane(operation, durability);
             Generation active = generations.active();
             NoSpaceException noLog = null;
@@ -133,10 +135,9 @@ final class WritePath {
                 lanes.exit(lane);
             }
             if (done) {
-                finish(operation, (long) keyLength + valueLength, durability, due);
+                finish(operation, bytes, durability, due);
                 return;
             }
-            long bytes = (long) keyLength + valueLength;
             if (noLog == null && isCovered(active, Memtable.blockBytes(1, bytes))) {
                 continue;
             }
@@ -153,6 +154,7 @@ final class WritePath {
     /** Writes a batch whose encoding is in native memory, as a whole. */
     void writeBatch(Operation operation, BatchEntries batch, Durability durability) {
         requireWritable();
+        memtables.checkFits(batch.payloadLength());
         memtables.checkHolds(batch.count(), batch.userBytes());
         boolean logged = durability != Durability.NONE;
         RoomSearch search = null;
@@ -275,7 +277,6 @@ final class WritePath {
             this.bytes = bytes;
             this.space = space;
             this.isLarge = memtables.isLarge(blockBytes);
-            memtables.checkFits(bytes);
             memtables.checkHolds(count, userBytes);
         }
 
