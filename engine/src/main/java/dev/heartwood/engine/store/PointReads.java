@@ -152,13 +152,12 @@ final class PointReads {
         if (operation.found.kind == Entries.DELETE) {
             return;
         }
-        if (state == null) {
-            operation.outsideEpoch(calls, gatheringLast(operation, keyAddress, keyLength));
-        } else {
-            // To its end, since the call gives the state back after this.
-            operation.use(calls);
-            operation.outsideEpoch(() -> operation.leave(gather(state, keyAddress, keyLength)));
-        }
+        // To its end: the call has operands to take after this, and a snapshot's state to give back.
+        operation.use(calls);
+        operation.outsideEpoch(
+                state == null
+                        ? gatheringLast(operation, keyAddress, keyLength)
+                        : () -> operation.leave(gather(state, keyAddress, keyLength)));
     }
 
     /** A task that gives back the state of now: nothing fails between this and its beginning. */
