@@ -32,7 +32,7 @@ final class DeadWalk {
     private final DeadRanges ranges;
     private final DeadRanges.View view;
     private Start start = Start.KEY;
-    /** The first deleted key, or the bound; a copy, since who moves the cursor may change his. */
+    /** The first deleted key, or the bound; a copy, since the array of who moves the cursor has other keys next. */
     private byte[] first = new byte[64];
 
     private int firstLength;

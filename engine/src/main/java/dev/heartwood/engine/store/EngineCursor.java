@@ -179,6 +179,16 @@ final class EngineCursor implements Cursor {
 
     @Override
     public boolean seek(byte[] target) {
+        return seekOwn(target.clone());
+    }
+
+    @Override
+    public boolean seek(MemorySegment target) {
+        return seekOwn(target.toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    /** Of an array that nobody else changes: what is looked up is what is told of as the beginning of deleted keys. */
+    private boolean seekOwn(byte[] target) {
         return move(() -> {
             form.requireOrder("seek");
             boolean below = entries.from() != null && Keys.compare(target, entries.from()) < 0;
@@ -187,12 +197,16 @@ final class EngineCursor implements Cursor {
     }
 
     @Override
-    public boolean seek(MemorySegment target) {
-        return seek(target.toArray(ValueLayout.JAVA_BYTE));
+    public boolean seekBackwards(byte[] target) {
+        return seekOwnBackwards(target.clone());
     }
 
     @Override
-    public boolean seekBackwards(byte[] target) {
+    public boolean seekBackwards(MemorySegment target) {
+        return seekOwnBackwards(target.toArray(ValueLayout.JAVA_BYTE));
+    }
+
+    private boolean seekOwnBackwards(byte[] target) {
         return move(() -> {
             form.requireOrder("seekBackwards");
             if (!Keys.isBefore(target, entries.to())) {
@@ -202,11 +216,6 @@ final class EngineCursor implements Cursor {
                 wentBackwards(entries.showUpTo(target));
             }
         });
-    }
-
-    @Override
-    public boolean seekBackwards(MemorySegment target) {
-        return seekBackwards(target.toArray(ValueLayout.JAVA_BYTE));
     }
 
     @Override

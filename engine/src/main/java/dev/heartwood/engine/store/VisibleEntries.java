@@ -86,7 +86,7 @@ final class VisibleEntries {
         return valueLength;
     }
 
-    /** Shows the first key at or after {@code target} that has a value; returns false when there is none. */
+    /** Shows the first key at or after {@code target}, which nobody changes, that has a value; returns false when there is none. */
     boolean showFrom(byte[] target) {
         walk.seek(target, target.length);
         dead.beginAt(target);
