@@ -11,9 +11,9 @@ import java.util.List;
  * the store, as wherever the Java heap is full. A result may be larger than what the budget lets anybody write; one of more than {@link
  * KeyValueStore#VALUE_BYTES_MAX} counts as a failure.
  *
- * <p>It may read stores of its environment. Calls that write to one, make a checkpoint or a backup, settle, open or close one, or close the
- * environment throw an {@link IllegalStateException} within it: they might wait for the merge or the call that it is part of. For the
- * same reason it must not wait for another thread that makes such a call.
+ * <p>It may read stores of its environment. Calls that write to one, sync, tune or discard a range of one, make a checkpoint or a backup,
+ * settle, open or close one, or close the environment throw an {@link IllegalStateException} within it: they change what it is part of, or
+ * might wait for the merge or the call that is. For the same reason it must not wait for another thread that makes such a call.
  *
  * <p>A read gathers all operands of its key down to the last value on the Java heap: where a key gets many, as a counter does, {@link #combine}
  * keeps them few. Merges in the background gather as many at once as a part of the heap has room for, so that operands may be applied in

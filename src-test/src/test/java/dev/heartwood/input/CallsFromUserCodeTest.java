@@ -10,6 +10,7 @@ import dev.heartwood.Cursor;
 import dev.heartwood.Environment;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyOrder;
+import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.StoreOptions;
@@ -124,6 +125,9 @@ class CallsFromUserCodeTest {
                 store.write(batch);
             }
         });
+        calls.put("discard", () -> store.discard(KeyRange.all()));
+        calls.put("sync", store::sync);
+        calls.put("tune", () -> store.tune(store.tuning()));
         calls.put("checkpoint", store::checkpoint);
         calls.put("backup", () -> store.backup(Path.of("copy")));
         calls.put("settle", store::settle);

@@ -248,6 +248,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void sync() {
+        environment.userCode().refuseWithin();
         Operation operation = calls.begin();
         try {
             write.sync(operation);
@@ -275,6 +276,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void discard(KeyRange range) {
+        environment.userCode().refuseWithin();
         Operation operation = calls.begin();
         try {
             form.requireOrder(range, "to discard a range");
@@ -346,6 +348,7 @@ final class EngineStore implements KeyValueStore {
     @Override
     public void tune(StoreTuning tuning) {
         Objects.requireNonNull(tuning, "tuning");
+        environment.userCode().refuseWithin();
         Operation operation = calls.begin();
         try {
             parts.failStop().check();

@@ -7,7 +7,7 @@ import java.util.List;
 
 /**
  * Knows the threads that are in a merge operator or a compaction filter of a store of this environment. What waits for merges, for packing
- * or for calls is refused there: the merge or the call that it would wait for may be its own. Thread-safe.
+ * or for calls is refused there: the merge or the call that it would wait for may be its own. So is all else that changes a store. Thread-safe.
  */
 final class UserCode {
     /** How many calls of user code a thread is in; one may lead to another, by a read. */
@@ -40,8 +40,8 @@ final class UserCode {
     /** Throws an {@link IllegalStateException} within user code. */
     void refuseWithin() {
         if (isWithin()) {
-            throw new IllegalStateException("a merge operator or compaction filter may read stores of its environment; to write, to make"
-                    + " a checkpoint or backup, to settle, to open or to close may be to wait for itself");
+            throw new IllegalStateException("a merge operator or compaction filter may read stores of its environment; to change one, to sync, to"
+                    + " make a checkpoint or backup, to settle, to open or to close may be to wait for itself");
         }
     }
 
