@@ -324,10 +324,12 @@ public final class AutoPolicy {
         }
         double missed = MISSES_BY_UNWRITTEN * mix.misses() * BYTES_PER_READ;
         boolean matters = sample.distanceRoom() > askedDistance && mix.written() > memtableBytes / INTERVALS_PER_MEMTABLE;
-        boolean wanted = isFar ? MARGIN * mix.written() < missed : matters && mix.written() > MARGIN * missed;
-        if (distanceDamping.allows(wanted)) {
+        boolean isGivenUp = isFar && MARGIN * mix.written() < missed;
+        // Also while it is far: once other stores are closed there is room for more.
+        boolean isFarther = far(sample) > farDistance && matters && mix.written() > MARGIN * missed;
+        if (distanceDamping.allows(isGivenUp || isFarther)) {
             String reason = text("%s are written a second, and reads miss %.0f pages", bytes(mix.written()), mix.misses());
-            changeDistance(isFar ? 0 : far(sample), reason, decisions);
+            changeDistance(isGivenUp ? 0 : far(sample), reason, decisions);
             distanceDamping.changed();
         }
     }

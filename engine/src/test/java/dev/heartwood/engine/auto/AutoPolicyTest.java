@@ -425,7 +425,7 @@ class AutoPolicyTest {
         assertEquals(List.of(1024), distances(new AutoPolicy(4, 64 << 10), 60, 750, 1));
     }
 
-    /** It comes nearer as soon as more stores share the memory and the bound, and stays there when they are closed. */
+    /** It comes nearer as soon as more stores share the memory and the bound. */
     @Test
     void storesThatAreOpenedLaterHaveTheirPartOfTheLog() {
         AutoPolicy policy = new AutoPolicy(4, 8 << 20);
@@ -435,6 +435,23 @@ class AutoPolicyTest {
         assertEquals(List.of(4), distances(policy, 1, 3, 60));
         assertEquals(List.of(), distances(policy, 60, 3, 60));
         assertEquals(List.of(128), distances(policy, 60, 100, 1));
+    }
+
+    /** It stayed as near as other stores had made it, for as long as the load lasted. */
+    @Test
+    void storesThatAreClosedLeaveTheirPartOfTheLog() {
+        AutoPolicy policy = new AutoPolicy(4, 8 << 20);
+        assertEquals(List.of(128), distances(policy, 60, 100, 1));
+        assertEquals(List.of(64), distances(policy, 1, 50, 2));
+        assertEquals(List.of(), distances(policy, 60, 50, 2));
+        assertEquals(List.of(), distances(policy, 1, 100, 1), "not before it has been so for a while");
+        assertEquals(List.of(128), distances(policy, 60, 100, 1));
+        int changes = 0;
+        for (int second = 0; second < HOUR; second += 20) {
+            changes += distances(policy, 10, 50, 2).size() + distances(policy, 10, 100, 1).size();
+        }
+        int doublings = Integer.numberOfTrailingZeros(Damping.DWELL_MAX / Damping.DWELL_MIN);
+        assertTrue(changes <= 2 * (HOUR / Damping.DWELL_MAX + doublings + 1), changes + " changes where another store is opened time and again");
     }
 
     /** What the distance became, interval by interval, of a store that is loaded beside others. */
