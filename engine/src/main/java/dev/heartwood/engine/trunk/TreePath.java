@@ -11,7 +11,8 @@ final class TreePath {
     private final List<TrunkNode> nodes = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private Span leafSpan = Span.ALL;
-    private int leafRunCount;
+    /** How many of the runs each node has. */
+    private int[] runCounts;
 
     private TreePath() {}
 
@@ -41,12 +42,13 @@ final class TreePath {
             pivots.add(pivot);
             path.leafSpan = node.pivotSpan(pivot, path.leafSpan);
         }
-        int above = 0;
+        path.runCounts = new int[path.nodes.size()];
         for (int i = 0; i < path.nodes.size(); i++) {
-            above = path.found.size();
+            int known = path.found.size();
             path.addRuns(path.nodes.get(i), pivots.get(i), group);
+            path.runCounts[i] = path.found.size() - known;
         }
-        path.leafRunCount = path.found.size() - above;
+        int above = path.found.size() - path.leafRunCount();
         if (group == null && above > 0) {
             path.nodes.getLast().countLooksAbove(above);
         }
@@ -75,10 +77,13 @@ final class TreePath {
         }
     }
 
-    /** Notes with the nodes that a seek had to read from the device. */
+    /** Notes that a seek had to read from the device, with the leaf, and with each node for its part of the runs. */
     void countReads(int reads) {
-        for (int i = 0; reads > 0 && i < nodes.size(); i++) {
-            nodes.get(i).countScanReads(reads);
+        if (reads > 0) {
+            nodes.getLast().countPathReads(reads);
+            for (int i = 0; i < nodes.size(); i++) {
+                nodes.get(i).countOwnReads(reads, runCounts[i], Math.max(1, found.size()));
+            }
         }
     }
 
@@ -100,7 +105,7 @@ final class TreePath {
 
     /** How many of the runs are the leaf's own. */
     int leafRunCount() {
-        return leafRunCount;
+        return runCounts[runCounts.length - 1];
     }
 
     Run run(int index) {
