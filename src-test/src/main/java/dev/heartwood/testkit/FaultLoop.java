@@ -4,26 +4,35 @@ import dev.heartwood.Durability;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
+import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.History.Moment;
 import java.nio.file.Path;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * One history, in two parts with a kill in between, of which one is carried out again and again with the first, the second, the third operation of a kind failing, until a run passes
- * untouched. Whatever failed: only exceptions of the store come out, reads go on and are right, nothing of the environment is left
- * behind, and what was acknowledged is there when the store is opened again, with and without a loss of power in between.
- * Everything runs in {@link SteppedEnvironment}s.
+ * One history, in two parts with a kill in between, of which one is carried out again and again with the first, the second, the third
+ * operation of a kind failing, until a run passes untouched. Whatever failed: only exceptions of the store come out, which name it, reads go
+ * on and are right, nothing of the environment is left behind, and what was acknowledged is there when the store is opened again, with
+ * and without a loss of power in between, whether it was closed before or not. After a failed write or sync the store takes no more
+ * writes, and who closes it is told. Everything runs in {@link SteppedEnvironment}s.
  */
 public final class FaultLoop {
     private static final Path DIRECTORY = SimulatedStoreHost.DIRECTORY;
     private static final int CALLERS = 2;
     private static final int STEPS = 90;
     private static final int FIRST_STEPS = 50;
+    /** Not a divisor of the first steps, after which there has to be something in the log. */
+    private static final int CHECKPOINT_STEPS = 20;
 
     /** Which part of the history meets the fault. */
     public enum Part {
@@ -33,25 +42,48 @@ public final class FaultLoop {
         SECOND
     }
 
+    /** What has failed for good wherever it fails: nobody knows what of it is on the medium. */
+    private static final Set<OperationKind> FINAL =
+            EnumSet.of(OperationKind.WRITE, OperationKind.SYNC, OperationKind.SYNC_MAPPED);
+
     private final long seed;
     private final StoreOptions options;
+    private final int neighbours;
     private final SteppedCallers callers;
     private final SimulatedMachine killed;
     private long runs;
+    private long struck;
 
     /** A loop over the history of a seed; the callers are lent. */
     public FaultLoop(long seed, StoreOptions options, SteppedCallers callers) {
+        this(seed, options, 0, callers);
+    }
+
+    /** As the other, beside so many stores that take their share of the memory, and whose disk has no faults. */
+    public FaultLoop(long seed, StoreOptions options, int neighbours, SteppedCallers callers) {
         this.seed = seed;
         this.options = options;
+        this.neighbours = neighbours;
         this.callers = callers;
         SimulatedMachine machine = new SimulatedMachine(seed);
         History history = newHistory();
-        SteppedEnvironment environment = new SteppedEnvironment(seed, OptionMatrix.environment(options), machine);
-        killed = drive(environment, machine, history, FIRST_STEPS, GoingOn.UNTOUCHED, () -> {}).image();
+        SteppedEnvironment environment = newEnvironment(machine);
+        killed = drive(environment, machine, history, FIRST_STEPS, new Fault(null, GoingOn.UNTOUCHED, () -> {})).image();
         callers.call(0, () -> {
             environment.close();
             return null;
         });
+    }
+
+    private SteppedEnvironment newEnvironment(SimulatedMachine machine) {
+        SimulatedMachine other = new SimulatedMachine(seed);
+        SteppedEnvironment environment = new SteppedEnvironment(
+                seed, OptionMatrix.environment(options), path -> (path.equals(DIRECTORY) ? machine : other).storage(path));
+        for (int i = 0; i < neighbours; i++) {
+            Path path = DIRECTORY.resolveSibling("neighbour-" + i);
+            callers.call(0, () -> environment.open(path, options));
+        }
+        return environment;
     }
 
     private History newHistory() {
@@ -61,6 +93,11 @@ public final class FaultLoop {
     /** Runs so far. */
     public long runs() {
         return runs;
+    }
+
+    /** Runs in which the fault struck. */
+    public long struck() {
+        return struck;
     }
 
     /** Fails every operation of a kind, or of all kinds when it is null, each alone. */
@@ -95,16 +132,17 @@ public final class FaultLoop {
 
     /** Runs a part of the history with every single use of something failing, until a run passes untouched. */
     public void run(Part part, OtherFault fault, Duration duration) {
-        boolean struck = true;
-        for (long nth = 1; struck; nth += 1 + nth / 40) {
+        boolean strikes = true;
+        for (long nth = 1; strikes; nth += 1 + nth / 40) {
             runs++;
             try {
                 SimulatedMachine machine = machine(part);
                 fault.arm(nth, duration);
                 GoingOn goingOn = duration == Duration.ONCE ? GoingOn.AFTER_REFUSALS : GoingOn.UNTIL_REFUSED;
                 boolean[] healed = new boolean[1];
-                attempt(part, machine, nth, goingOn, () -> healed[0] |= fault.heal());
-                struck = healed[0];
+                attempt(part, machine, nth, new Fault(null, goingOn, () -> healed[0] |= fault.heal()));
+                strikes = healed[0];
+                struck += strikes ? 1 : 0;
             } catch (Throwable failure) {
                 fault.heal();
                 throw new AssertionError(
@@ -129,11 +167,13 @@ public final class FaultLoop {
         GoingOn goingOn = kind == OperationKind.READ
                 ? GoingOn.UNTOUCHED
                 : errno == Errno.ENOSPC && duration == Duration.ONCE ? GoingOn.AFTER_REFUSALS : GoingOn.UNTIL_REFUSED;
-        attempt(part, machine, nth, goingOn, machine.faults()::heal);
-        return machine.faults().injected() > 0;
+        attempt(part, machine, nth, new Fault(errno, goingOn, machine.faults()::heal));
+        boolean strikes = machine.faults().injected() > 0;
+        struck += strikes ? 1 : 0;
+        return strikes;
     }
 
-    private void attempt(Part part, SimulatedMachine machine, long nth, GoingOn goingOn, Runnable heal) {
+    private void attempt(Part part, SimulatedMachine machine, long nth, Fault fault) {
         History history = newHistory();
         if (part == Part.SECOND) {
             history.resumeAt(FIRST_STEPS);
@@ -141,22 +181,26 @@ public final class FaultLoop {
         int regions = MemoryRegions.count();
         SteppedEnvironment environment;
         try {
-            environment = new SteppedEnvironment(seed, OptionMatrix.environment(options), machine);
+            environment = newEnvironment(machine);
         } catch (InsufficientMemoryException refused) {
-            heal.run();
+            fault.heal.run();
             check(MemoryRegions.count() == regions, "a refused environment leaves memory behind");
             return;
         }
         int until = part == Part.FIRST ? FIRST_STEPS : STEPS;
-        Moment moment = drive(environment, machine, history, until, goingOn, heal).moment();
+        Driven driven = drive(environment, machine, history, until, fault);
         callers.call(0, () -> {
             closeQuietly(environment);
             return null;
         });
-        heal.run();
+        fault.heal.run();
         check(MemoryRegions.count() == regions, "memory is left behind: " + (MemoryRegions.count() - regions) + " regions");
-        judge(machine.crash(CrashKind.KILL, new SplittableRandom(nth)), CrashKind.KILL, history, moment);
-        judge(machine.crash(CrashKind.POWER_LOSS, new SplittableRandom(nth)), CrashKind.POWER_LOSS, history, moment);
+        // The checkpoint of closing makes whole what the log would have had to give back.
+        for (SimulatedMachine left : List.of(driven.image, machine)) {
+            String when = left == machine ? "after closing" : "before closing";
+            judge(left.crash(CrashKind.KILL, new SplittableRandom(nth)), CrashKind.KILL, history, driven.moment, when);
+            judge(left.crash(CrashKind.POWER_LOSS, new SplittableRandom(nth)), CrashKind.POWER_LOSS, history, driven.moment, when);
+        }
     }
 
     /** What a failure may do to writes. */
@@ -169,33 +213,54 @@ public final class FaultLoop {
         UNTIL_REFUSED
     }
 
+    /**
+     * What strikes.
+     *
+     * @param errno what every refusal has to name; null when it is not the device that fails
+     */
+    private record Fault(Errno errno, GoingOn goingOn, Runnable heal) {
+        /** Checks that what a call ended with says what happened. */
+        void requireNamed(StoreException refused) {
+            if (errno == null) {
+                return;
+            }
+            for (Throwable cause = refused; cause != null; cause = cause.getCause()) {
+                boolean isFull = errno == Errno.ENOSPC || errno == Errno.EDQUOT;
+                if (isFull && cause instanceof NoSpaceException
+                        || cause instanceof StoreIoException failure && failure.errnoName().equals(errno.name())) {
+                    return;
+                }
+            }
+            throw new AssertionError("what was refused does not name " + errno + ": " + refused, refused);
+        }
+    }
+
     /** How far a history came, and the disk before the store was closed. */
     private record Driven(Moment moment, SimulatedMachine image) {}
 
     /** Takes steps until a write fails. */
-    private Driven drive(
-            SteppedEnvironment environment, SimulatedMachine machine, History history, int until, GoingOn goingOn, Runnable heal) {
+    private Driven drive(SteppedEnvironment environment, SimulatedMachine machine, History history, int until, Fault fault) {
         SplittableRandom random = new SplittableRandom(seed);
         KeyValueStore[] store = new KeyValueStore[1];
         boolean failed = false;
         try {
             store[0] = callers.call(0, () -> environment.open(DIRECTORY, options));
         } catch (StoreException refused) {
-            return new Driven(new Moment(history.acknowledged(), history.begun()), machine);
+            fault.requireNamed(refused);
+            return new Driven(new Moment(history.acknowledged(), history.begun()), machine.crash(CrashKind.KILL, random));
         }
+        check(!hasFailedForGood(machine), "a store opened although a write had failed");
         while (!failed && history.begun() < until) {
             failed = callers.call(random.nextInt(CALLERS), () -> {
                 try {
-                    history.advance(store[0]);
-                    if (history.begun() % 25 == 0) {
-                        store[0].checkpoint();
-                    }
+                    takeStep(store[0], history);
                 } catch (StoreException refused) {
+                    fault.requireNamed(refused);
                     boolean full = refused instanceof NoSpaceException || refused instanceof InsufficientMemoryException;
                     check(
-                            goingOn == GoingOn.UNTIL_REFUSED || goingOn == GoingOn.AFTER_REFUSALS && full,
+                            fault.goingOn == GoingOn.UNTIL_REFUSED || fault.goingOn == GoingOn.AFTER_REFUSALS && full,
                             "a write was refused: " + refused);
-                    if (goingOn == GoingOn.AFTER_REFUSALS) {
+                    if (fault.goingOn == GoingOn.AFTER_REFUSALS) {
                         if (history.begun() > history.acknowledged()) {
                             history.takeBack();
                         }
@@ -205,13 +270,13 @@ public final class FaultLoop {
                 } finally {
                     environment.step();
                 }
-                readSome(store[0], history, machine, goingOn);
+                readSome(store[0], history, machine, fault);
                 return false;
             });
         }
         Moment moment = new Moment(history.acknowledged(), history.begun());
         if (failed) {
-            heal.run();
+            fault.heal.run();
             callers.call(0, () -> {
                 String complaint = history.explain(CrashKind.KILL, moment, store[0]);
                 check(complaint == null, "after the failure " + complaint);
@@ -219,14 +284,44 @@ public final class FaultLoop {
             });
         }
         return callers.call(0, () -> {
+            if (hasFailedForGood(machine)) {
+                requireStopped(store[0], fault);
+            }
             SimulatedMachine image = machine.crash(CrashKind.KILL, random);
-            closeQuietly(store[0]);
+            StoreException told = closeQuietly(store[0]);
+            check(told != null || !hasFailedForGood(machine), "who closes is not told of a failed write");
+            if (told != null) {
+                fault.requireNamed(told);
+            }
             return new Driven(moment, image);
         });
     }
 
+    private static void takeStep(KeyValueStore store, History history) {
+        history.advance(store);
+        if (history.begun() % CHECKPOINT_STEPS == 0) {
+            store.checkpoint();
+        }
+    }
+
+    /** Whether something failed after which a store takes no more writes. */
+    private static boolean hasFailedForGood(SimulatedMachine machine) {
+        return !Collections.disjoint(machine.faults().failed(), FINAL);
+    }
+
+    /** Whoever failed, in the background or not, the next write says so. */
+    private static void requireStopped(KeyValueStore store, Fault fault) {
+        try {
+            store.put(new byte[] {1}, new byte[] {1}, Durability.BUFFERED);
+        } catch (PreviousFailureException stopped) {
+            fault.requireNamed(stopped);
+            return;
+        }
+        throw new AssertionError("a store goes on writing after a failed write");
+    }
+
     /** Reads are right or fail. */
-    private static void readSome(KeyValueStore store, History history, SimulatedMachine machine, GoingOn goingOn) {
+    private static void readSome(KeyValueStore store, History history, SimulatedMachine machine, Fault fault) {
         NavigableMap<byte[], byte[]> expected = history.state();
         SplittableRandom random = new SplittableRandom(history.begun());
         for (int i = 0; i < 3; i++) {
@@ -235,29 +330,31 @@ public final class FaultLoop {
             try {
                 DifferentialRun.expectValue(key, expected.get(key), store.get(key), "get");
             } catch (StoreException refused) {
-                boolean memory = refused instanceof InsufficientMemoryException && goingOn != GoingOn.UNTOUCHED;
+                boolean memory = refused instanceof InsufficientMemoryException && fault.goingOn != GoingOn.UNTOUCHED;
                 check(memory || machine.faults().injected() > injected, "a read failed although the device did not: " + refused);
             }
         }
     }
 
-    private static void closeQuietly(AutoCloseable closeable) {
+    /** Returns what closing ended with, or null: what it could not write is in the log, or was never promised. */
+    private static StoreException closeQuietly(AutoCloseable closeable) {
         try {
             closeable.close();
+            return null;
         } catch (StoreException refused) {
-            // What it could not write is in the log, or was never promised.
+            return refused;
         } catch (Exception failure) {
             throw new AssertionError(failure);
         }
     }
 
-    private void judge(SimulatedMachine next, CrashKind kind, History history, Moment moment) {
+    private void judge(SimulatedMachine next, CrashKind kind, History history, Moment moment, String when) {
         callers.call(0, () -> {
             try (SteppedEnvironment environment =
                             new SteppedEnvironment(seed, OptionMatrix.environment(options), next);
                     KeyValueStore store = environment.open(DIRECTORY, options)) {
                 String complaint = history.explain(kind, moment, store);
-                check(complaint == null, complaint);
+                check(complaint == null, when + ", " + complaint);
                 store.put(new byte[] {1}, new byte[] {1}, Durability.SYNC);
             }
             SimulatedStoreHost.verify(next);

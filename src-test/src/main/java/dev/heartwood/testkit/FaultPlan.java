@@ -2,9 +2,11 @@ package dev.heartwood.testkit;
 
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Which operations of a {@link SimulatedMachine} are to go wrong, and how. Ordinals count from the call that sets the fault: 1
@@ -38,6 +40,7 @@ public final class FaultPlan {
     private final Map<OperationKind, Long> counts = new EnumMap<>(OperationKind.class);
     private final List<Failure> failures = new ArrayList<>();
     private final List<Deceit> deceits = new ArrayList<>();
+    private final Set<OperationKind> failed = EnumSet.noneOf(OperationKind.class);
     private OperationListener listener;
     private Lie lie;
     private volatile long latencyNanosMax;
@@ -116,6 +119,11 @@ public final class FaultPlan {
         return machine.locked(() -> injected);
     }
 
+    /** The kinds of the operations that have failed so far. */
+    public Set<OperationKind> failed() {
+        return machine.locked(() -> Set.copyOf(failed));
+    }
+
     /** Counts an operation; returns the error it must end with, or null. */
     Errno begin(OperationKind kind, String path) {
         if (listener != null) {
@@ -132,6 +140,7 @@ public final class FaultPlan {
                     i.remove();
                 }
                 injected++;
+                failed.add(kind);
                 return failure.errno;
             }
         }

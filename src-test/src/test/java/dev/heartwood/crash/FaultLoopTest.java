@@ -1,5 +1,7 @@
 package dev.heartwood.crash;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultLoop;
@@ -14,6 +16,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Every single operation on the storage fails, once and for good, from the making of a store to its closing. */
 class FaultLoopTest {
+    /** Beside so many a store has less of its log in memory than a segment has, and has to bring in what follows. */
+    private static final int NEIGHBOURS = 8;
+
     private static SteppedCallers callers;
 
     @BeforeAll
@@ -30,12 +35,14 @@ class FaultLoopTest {
     @EnumSource(OperationKind.class)
     void everyOperationOfAKindMayFail(OperationKind kind) {
         Campaign.run(getClass(), 1, seed -> {
-            FaultLoop loop = new FaultLoop(seed, PowerLossTest.options(seed), callers);
+            int neighbours = kind == OperationKind.SLIDE ? NEIGHBOURS : 0;
+            FaultLoop loop = new FaultLoop(seed, PowerLossTest.options(seed), neighbours, callers);
             for (Part part : Part.values()) {
                 loop.run(part, kind, Errno.EIO, Duration.ONCE);
                 loop.run(part, kind, Errno.EIO, Duration.FOR_GOOD);
             }
             Campaign.report(getClass(), loop.runs(), "histories with a failing " + kind);
+            assertTrue(loop.struck() > 0, "no " + kind + " ever failed");
         });
     }
 
@@ -51,6 +58,7 @@ class FaultLoopTest {
                 loop.run(part, kind, Errno.ENOSPC, Duration.ONCE);
             }
             Campaign.report(getClass(), loop.runs(), "histories whose disk was full for one " + kind);
+            assertTrue(loop.struck() > 0, "no " + kind + " ever found the disk full");
         });
     }
 
@@ -63,6 +71,7 @@ class FaultLoopTest {
                 loop.runOne(Part.FIRST, null, nth, errno, Duration.FOR_GOOD);
             }
             Campaign.report(getClass(), loop.runs(), "histories with " + errno);
+            assertTrue(loop.struck() > 0, "nothing ever failed with " + errno);
         });
     }
 }
