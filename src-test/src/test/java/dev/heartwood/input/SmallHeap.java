@@ -34,6 +34,10 @@ final class SmallHeap {
     private final int[] sure = new int[KEYS];
     /** The version that a write which ran out of memory may have left. */
     private final int[] possible = new int[KEYS];
+    /** The first key of the batch which ran out of memory and wrote the possible version of each key; -1 is none. */
+    private final int[] batchFrom = new int[KEYS];
+
+    private final byte[][] found = new byte[BATCH][];
 
     private int version;
     private long refused;
@@ -43,6 +47,7 @@ final class SmallHeap {
     private SmallHeap(Path directory, long seed) {
         this.directory = directory;
         this.random = new SplittableRandom(seed);
+        Arrays.fill(batchFrom, -1);
     }
 
     private static StoreOptions options() {
@@ -59,16 +64,21 @@ final class SmallHeap {
         for (int round = 0; round < rounds; round++) {
             process.runOut();
             process.check();
+            process.reopen();
         }
-        process.store.close();
-        process.store = Heartwood.open(process.directory, options());
-        process.check();
+        process.reopen();
         List<String> problems = process.store.verify().problems();
         if (!problems.isEmpty()) {
             throw new AssertionError(problems.getFirst());
         }
         process.store.close();
         System.out.println(report(process.refused, process.reopened));
+    }
+
+    private void reopen() {
+        store.close();
+        store = Heartwood.open(directory, options());
+        check();
     }
 
     /** What the process prints at its end. */
@@ -129,6 +139,7 @@ final class SmallHeap {
             case 3 -> batch(Math.min(key, KEYS - BATCH));
             case 4 -> {
                 byte[] bytes = keyBytes(key);
+                settle(key);
                 possible[key] = -1;
                 store.delete(bytes, Durability.BUFFERED);
                 sure[key] = 0;
@@ -168,19 +179,40 @@ final class SmallHeap {
             version = next;
             for (int key = from; key < from + BATCH; key++) {
                 possible[key] = next;
+                batchFrom[key] = from;
             }
             store.write(batch);
             for (int key = from; key < from + BATCH; key++) {
                 sure[key] = next;
                 possible[key] = 0;
+                batchFrom[key] = -1;
             }
         }
     }
 
     /** Finds out what a write before this one left, so that two possibilities never become three. */
     private void settle(int key) {
-        if (possible[key] != 0) {
+        if (batchFrom[key] >= 0) {
+            settleBatch(batchFrom[key]);
+        } else if (possible[key] != 0) {
             settle(key, store.get(keyBytes(key)));
+        }
+    }
+
+    /** All of a batch is there, or nothing of it. */
+    private void settleBatch(int from) {
+        for (int i = 0; i < BATCH; i++) {
+            found[i] = store.get(keyBytes(from + i));
+        }
+        int written = 0;
+        int at = possible[from];
+        for (int i = 0; i < BATCH; i++) {
+            settle(from + i, found[i]);
+            batchFrom[from + i] = -1;
+            written += sure[from + i] == at ? 1 : 0;
+        }
+        if (written != 0 && written != BATCH) {
+            throw new AssertionError("of the batch of version " + at + " from key " + from + " there are " + written + " writes");
         }
     }
 
@@ -194,8 +226,11 @@ final class SmallHeap {
         possible[key] = 0;
     }
 
-    private void expect(int key, byte[] found) {
-        settle(key, found);
+    private void expect(int key, byte[] read) {
+        if (batchFrom[key] >= 0) {
+            settleBatch(batchFrom[key]);
+        }
+        settle(key, read);
     }
 
     /** With memory again: every key is as the last write left it, read by key and by a scan. */
