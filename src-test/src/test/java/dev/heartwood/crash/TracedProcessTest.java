@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -57,7 +58,6 @@ class TracedProcessTest {
         "msync, error=EIO, REFUSED, 3",
         "pwrite64, error=EINTR, DONE, 1+2",
         "pwrite64, error=EAGAIN, DONE, 1+3",
-        "pread64, error=EINTR, DONE, 1+2",
         "fdatasync, signal=SIGWINCH, DONE, 1+1",
         "pwrite64, signal=SIGKILL, KILLED, 3",
         "pwrite64, signal=SIGKILL, KILLED, 9",
@@ -69,9 +69,10 @@ class TracedProcessTest {
         Campaign.run(getClass(), 1, seed -> {
             try (TestDirectory parent = new TestDirectory("traced")) {
                 Path directory = parent.path().resolve("store");
-                JavaProcess.Ended ended = load(parent, seed, tracer(directory.resolve("data.hw"), call, injection, when));
+                JavaProcess.Ended ended = load(parent, seed, tracer(parent, directory.resolve("data.hw"), call, injection, when));
                 int exit = end == End.DONE ? 0 : end == End.REFUSED ? TracedLoad.REFUSED_EXIT : SIGKILL_EXIT;
                 assertEquals(exit, ended.exit(), ended::output);
+                requireInjected(parent, call, injection);
                 judge(directory, seed);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -103,10 +104,11 @@ class TracedProcessTest {
             try (TestDirectory parent = new TestDirectory("refused")) {
                 Path directory = parent.path().resolve("store");
                 JavaProcess.Ended ended =
-                        load(parent, seed, tracer(directory, call, "error=" + errno, when + "+"));
+                        load(parent, seed, tracer(parent, directory, call, "error=" + errno, when + "+"));
                 assertEquals(TracedLoad.REFUSED_EXIT, ended.exit(), ended::output);
                 boolean isFull = errno.equals("ENOSPC") || errno.equals("EDQUOT");
                 assertTrue(ended.output().contains(isFull ? "NoSpaceException" : errno), ended::output);
+                requireInjected(parent, call, "error=" + errno);
                 judge(directory, seed);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -123,15 +125,37 @@ class TracedProcessTest {
         Campaign.run(getClass(), 1, seed -> {
             try (TestDirectory parent = new TestDirectory("interrupted")) {
                 Path directory = parent.path().resolve("store");
-                List<String> tracer = new ArrayList<>(List.of(tracer(directory, calls, "error=EINTR", "1+2")));
+                List<String> tracer = new ArrayList<>(List.of(tracer(parent, directory, calls, "error=EINTR", "1+2")));
                 tracer.addAll(List.of("-P", directory.resolve("LOCK").toString()));
                 JavaProcess.Ended ended = load(parent, seed, tracer.toArray(String[]::new));
                 assertEquals(0, ended.exit(), ended::output);
+                for (String call : calls.split(",")) {
+                    requireInjected(parent, call, "error=EINTR");
+                }
                 judge(directory, seed);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         });
+    }
+
+    /** Of a store that is there already: one that was just made has all its pages in memory. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void anInterruptedReadIsMadeAgain() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
+        try (TestDirectory parent = new TestDirectory("read")) {
+            Path directory = parent.path().resolve("store");
+            try (KeyValueStore store = Heartwood.open(directory, TracedLoad.options())) {
+                store.put(new byte[] {1}, new byte[100_000]);
+            }
+            JavaProcess.Ended ended = JavaProcess.of(Main.class, "verify", directory.toString())
+                    .flags("-Xmx200m", QUICK)
+                    .under(tracer(parent, directory.resolve("data.hw"), "pread64", "error=EINTR", "1+2"))
+                    .run(parent.path().resolve("output"));
+            assertEquals(0, ended.exit(), ended::output);
+            requireInjected(parent, "pread64", "error=EINTR");
+        }
     }
 
     /** The data file cannot be opened with O_DIRECT, neither to read the store's options nor as they say. */
@@ -149,9 +173,10 @@ class TracedProcessTest {
             // Three openings each, of the directory, the lock and the file: what reads the options does so twice, then comes the store.
             JavaProcess.Ended ended = JavaProcess.of(Main.class, "backup", directory.toString(), backup.toString())
                     .flags("-Xmx200m", QUICK)
-                    .under(tracer(directory, "openat", "error=EINVAL", "3..9+6"))
+                    .under(tracer(parent, directory, "openat", "error=EINVAL", "3..9+6"))
                     .run(parent.path().resolve("output"));
             assertEquals(0, ended.exit(), ended::output);
+            requireInjected(parent, "openat", "error=EINVAL");
             try (KeyValueStore store = Heartwood.open(backup, TracedLoad.options())) {
                 assertArrayEquals(key, store.get(key));
             }
@@ -173,24 +198,42 @@ class TracedProcessTest {
         try (TestDirectory parent = new TestDirectory("denied")) {
             JavaProcess.Ended ended = JavaProcess.of(AutomaticDevice.class, parent.path().toString())
                     .flags("-Xmx200m", QUICK)
-                    .under(TRACER, "-f", "-qqq", "-o", "/dev/null", "-e", "trace=io_uring_setup", "-e",
+                    .under(TRACER, "-f", "-qqq", "-o", trace(parent).toString(), "-e", "trace=io_uring_setup", "-e",
                             "inject=io_uring_setup:error=EPERM")
                     .run(parent.path().resolve("output"));
             assertEquals(0, ended.exit(), ended::output);
             assertTrue(ended.output().contains(AutomaticDevice.DONE), ended::output);
+            requireInjected(parent, "io_uring_setup", "error=EPERM");
             long lines = ended.output().lines().filter(line -> line.contains("io_uring is not available")).count();
             assertEquals(1, lines, ended::output);
         }
     }
 
     /** Only calls on the path, and on what is named within it, are touched, as the JVM makes the same ones; msync names no file. */
-    private static String[] tracer(Path path, String call, String injection, String when) {
-        List<String> command = new ArrayList<>(List.of(TRACER, "-f", "-qqq", "-o", "/dev/null"));
+    private static String[] tracer(TestDirectory parent, Path path, String call, String injection, String when) {
+        List<String> command = new ArrayList<>(List.of(TRACER, "-f", "-qqq", "-o", trace(parent).toString()));
         if (!call.equals("msync")) {
             command.addAll(List.of("-P", path.toString()));
         }
         command.addAll(List.of("-e", "trace=" + call, "-e", "inject=" + call + ":" + injection + ":when=" + when));
         return command.toArray(String[]::new);
+    }
+
+    private static Path trace(TestDirectory parent) {
+        return parent.path().resolve("trace");
+    }
+
+    /** A call that was never made, or under another name, meets nothing, and a test of it would pass. */
+    private static void requireInjected(TestDirectory parent, String call, String injection) throws IOException {
+        String name = injection.substring(injection.indexOf('=') + 1);
+        boolean isSignal = injection.startsWith("signal=");
+        try (Stream<String> lines = Files.lines(trace(parent))) {
+            assertTrue(
+                    lines.anyMatch(line -> isSignal
+                            ? line.contains(name)
+                            : line.contains(call) && line.contains(name) && line.contains("(INJECTED)")),
+                    () -> "no " + call + " was given " + injection);
+        }
     }
 
     private static void judge(Path directory, long seed) throws IOException {
