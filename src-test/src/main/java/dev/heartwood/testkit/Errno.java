@@ -77,6 +77,18 @@ public enum Errno {
         return number;
     }
 
+    /** Whether an exception, or what caused it, says that the operating system answered with this number. */
+    public boolean isNamedBy(Throwable failure) {
+        boolean isFull = this == ENOSPC || this == EDQUOT;
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (isFull && cause instanceof NoSpaceException
+                    || cause instanceof StoreIoException io && io.errno() == number && io.errnoName().equals(name())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** What a device throws when the operating system answers with this number. */
     StoreException exception(OperationKind kind, String path, long offset) {
         boolean isTooLong = this == EFBIG && (kind == OperationKind.ALLOCATE || kind == OperationKind.MAP);

@@ -6,7 +6,6 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreException;
-import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.os.MemoryRegions;
 import dev.heartwood.testkit.FaultPlan.Duration;
@@ -221,15 +220,8 @@ public final class FaultLoop {
     private record Fault(Errno errno, GoingOn goingOn, Runnable heal) {
         /** Checks that what a call ended with says what happened. */
         void requireNamed(StoreException refused) {
-            if (errno == null) {
+            if (errno == null || errno.isNamedBy(refused)) {
                 return;
-            }
-            for (Throwable cause = refused; cause != null; cause = cause.getCause()) {
-                boolean isFull = errno == Errno.ENOSPC || errno == Errno.EDQUOT;
-                if (isFull && cause instanceof NoSpaceException
-                        || cause instanceof StoreIoException failure && failure.errnoName().equals(errno.name())) {
-                    return;
-                }
             }
             throw new AssertionError("what was refused does not name " + errno + ": " + refused, refused);
         }
