@@ -120,6 +120,10 @@ public final class ExhaustiveCrashes implements AutoCloseable {
             return null;
         }
         take(from.powerLoss(new BitSet(), new BitSet()), CrashKind.POWER_LOSS, to);
+        // The system has restarted and nothing is lost: what differs from a kill is what may be believed of the log.
+        BitSet all = new BitSet();
+        all.set(0, undecided);
+        take(from.powerLoss(all, new BitSet()), CrashKind.POWER_LOSS, to);
         for (int i = 0; i < thoroughness.samples; i++) {
             double keptShare = random.nextDouble();
             double tornShare = i % 2 == 0 ? random.nextDouble() : 0;
