@@ -8,10 +8,13 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.MemoryRegions;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeSet;
 
 /**
  * One life of a store, from opening what a killed process left to closing it, again and again with the first, the second, the third
@@ -54,6 +57,8 @@ public final class DeceitLoop {
     private long lives;
     private long noticed;
     private boolean complained;
+    /** What told the lies so far: the parts of a page's header, and of its contents, that complaints named. */
+    private final Set<String> tells = new TreeSet<>();
 
     /** A loop over the life of a seed; the callers are lent. */
     public DeceitLoop(long seed, StoreOptions options, SteppedCallers callers) {
@@ -96,6 +101,16 @@ public final class DeceitLoop {
         return noticed;
     }
 
+    /** What complaints said was expected and not found, but for numbers. */
+    public Set<String> tells() {
+        return Collections.unmodifiableSet(tells);
+    }
+
+    private void complain(CorruptionException damage) {
+        complained = true;
+        tells.add(damage.expected().replaceAll("( 0x[0-9a-f]+| -?[0-9]+)", ""));
+    }
+
     /** Has every single read or write lie, each in a life of its own. */
     public void run(Deceit deceit) {
         long nth = 1;
@@ -133,7 +148,7 @@ public final class DeceitLoop {
             try {
                 store = callers.call(0, () -> environment.open(DIRECTORY, options));
             } catch (CorruptionException refused) {
-                complained = true;
+                complain(refused);
                 store = null;
             }
             if (store != null) {
@@ -180,7 +195,7 @@ public final class DeceitLoop {
         try {
             DifferentialRun.expectValue(key, expected, store.get(key), "get");
         } catch (CorruptionException noticedIt) {
-            complained = true;
+            complain(noticedIt);
         }
     }
 
@@ -197,7 +212,7 @@ public final class DeceitLoop {
             }
             check(scanned == expected.size(), "a scan gave " + scanned + " of " + expected.size() + " keys");
         } catch (CorruptionException noticedIt) {
-            complained = true;
+            complain(noticedIt);
         }
         complained |= store.stats().damagedPages() > 0;
     }
@@ -215,7 +230,7 @@ public final class DeceitLoop {
                 try {
                     readAll(environment.open(DIRECTORY, options), expected);
                 } catch (CorruptionException refused) {
-                    complained = true;
+                    complain(refused);
                 }
                 return null;
             });

@@ -101,12 +101,24 @@ final class SimulatedDevice implements BlockDevice {
         });
     }
 
-    /** Another place of the same length within the file; the same one when there is no other. */
+    /**
+     * Another place of the same length within the file, the same one when there is no other: the first one from a random one on that holds
+     * something, since a page that was never written is told from any other by its checksum alone.
+     */
     private long elsewhere(long position, int length) {
         long places = (file.size() - length) / ALIGNMENT + 1;
-        return places == 1
-                ? position
-                : (position / ALIGNMENT + machine.random().nextLong(1, places)) % places * ALIGNMENT;
+        if (places == 1) {
+            return position;
+        }
+        long own = position / ALIGNMENT;
+        long first = machine.random().nextLong(1, places);
+        for (long i = 0; i < places; i++) {
+            long place = (own + first + i) % places;
+            if (place != own && file.isWritten(place * ALIGNMENT)) {
+                return place * ALIGNMENT;
+            }
+        }
+        return (own + first) % places * ALIGNMENT;
     }
 
     private void copy(long position, long address, long length) {

@@ -95,6 +95,11 @@ final class SimulatedFile {
         return current.getOrDefault(sector, ZEROES);
     }
 
+    /** Whether the sector at a position was ever written, and not made to read as zeroes since. */
+    boolean isWritten(long position) {
+        return sector(position / SECTOR_BYTES) != ZEROES;
+    }
+
     /** Counts a read of whole pages through a device. */
     void read(long position, int length) {
         int first = (int) (position / BlockDevice.ALIGNMENT);

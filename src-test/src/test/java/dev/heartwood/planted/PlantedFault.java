@@ -101,9 +101,27 @@ enum PlantedFault {
             List.of("verify"),
             planted -> Edits.atStart(planted, code -> code.return_()),
             "crash.RotTest#aFlippedByteIsNeverAWrongValue"),
-    /** A store goes on writing after a failed write or sync. */
+    /** A page of another time is believed, where its place is right. */
+    GENERATION_IGNORED(
+            "page.PageSeal",
+            List.of("verify"),
+            planted -> Edits.dropCall(3, "PageSeal", "expect", planted),
+            "crash.LyingDeviceTest#noLostWriteIsBelieved"),
+    /** A page that belongs to another place is believed. */
+    ADDRESS_IGNORED(
+            "page.PageSeal",
+            List.of("verify"),
+            planted -> Edits.dropCall(2, "PageSeal", "expect", planted),
+            "crash.LyingDeviceTest#noMisdirectedReadIsBelieved"),
+    /** A store goes on writing after a failed write of its data file. */
     FAILURE_NOT_LATCHED(
-            "store.FailStop log.GroupCommit",
+            "store.FailStop",
+            List.of("fail"),
+            planted -> Edits.atStart(planted, code -> code.return_()),
+            "crash.WriteBackFailureTest#theNextWriteIsRefused"),
+    /** A log goes on after a failed sync. */
+    LOG_FAILURE_NOT_LATCHED(
+            "log.GroupCommit",
             List.of("fail"),
             planted -> Edits.atStart(planted, code -> code.return_()),
             "crash.FailingDeviceTest#afterAFailedSyncNothingIsWrittenUntilReopened");
