@@ -81,7 +81,7 @@ final class DifferentialRun implements AutoCloseable {
                 store.checkpoint();
                 model.checkpointed();
             }
-            case SETTLE -> store.settle();
+            case SETTLE -> settle();
             case STATS -> check(
                     store.stats().snapshots() == views.size() + cursors.size(),
                     () -> "stats say " + store.stats().snapshots() + " views are open, " + (views.size() + cursors.size())
@@ -311,6 +311,15 @@ final class DifferentialRun implements AutoCloseable {
         }
     }
 
+    private void settle() {
+        store.settle();
+        if (views.isEmpty() && cursors.isEmpty()) {
+            store.checkpoint();
+            model.checkpointed();
+            host.requireNoLeak();
+        }
+    }
+
     private void tune(StoreTuning tuning) {
         store.tune(tuning);
         check(store.tuning().equals(tuning), () -> "tuned to " + tuning + ", but in force is " + store.tuning());
@@ -341,6 +350,8 @@ final class DifferentialRun implements AutoCloseable {
     /** Compares the whole contents, both ways. */
     void finish() {
         scan(KeyRange.all(), new SplittableRandom(0));
+        closeViews();
+        settle();
         reopen(new SplittableRandom(1));
         scan(KeyRange.all(), new SplittableRandom(1));
     }

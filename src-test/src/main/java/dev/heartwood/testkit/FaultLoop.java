@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 
 /**
  * One history, in two parts with a kill in between, of which one is carried out again and again with the first, the second, the third
@@ -67,7 +68,7 @@ public final class FaultLoop {
         SimulatedMachine machine = new SimulatedMachine(seed);
         History history = newHistory();
         SteppedEnvironment environment = newEnvironment(machine);
-        killed = drive(environment, machine, history, FIRST_STEPS, new Fault(null, GoingOn.UNTOUCHED, () -> {})).image();
+        killed = drive(environment, machine, history, FIRST_STEPS, new Fault(null, GoingOn.UNTOUCHED, () -> false, () -> {})).image();
         callers.call(0, () -> {
             environment.close();
             return null;
@@ -125,6 +126,9 @@ public final class FaultLoop {
         /** Makes the {@code nth} use from now on fail, and with {@code FOR_GOOD} every later one. */
         void arm(long nth, Duration duration);
 
+        /** Whether anything has failed since it was armed. */
+        boolean hasStruck();
+
         /** Lets nothing fail any more; returns whether anything has failed since it was armed. */
         boolean heal();
     }
@@ -139,7 +143,7 @@ public final class FaultLoop {
                 fault.arm(nth, duration);
                 GoingOn goingOn = duration == Duration.ONCE ? GoingOn.AFTER_REFUSALS : GoingOn.UNTIL_REFUSED;
                 boolean[] healed = new boolean[1];
-                attempt(part, machine, nth, new Fault(null, goingOn, () -> healed[0] |= fault.heal()));
+                attempt(part, machine, nth, new Fault(null, goingOn, fault::hasStruck, () -> healed[0] |= fault.heal()));
                 strikes = healed[0];
                 struck += strikes ? 1 : 0;
             } catch (Throwable failure) {
@@ -166,7 +170,7 @@ public final class FaultLoop {
         GoingOn goingOn = kind == OperationKind.READ
                 ? GoingOn.UNTOUCHED
                 : errno == Errno.ENOSPC && duration == Duration.ONCE ? GoingOn.AFTER_REFUSALS : GoingOn.UNTIL_REFUSED;
-        attempt(part, machine, nth, new Fault(errno, goingOn, machine.faults()::heal));
+        attempt(part, machine, nth, new Fault(errno, goingOn, () -> machine.faults().injected() > 0, machine.faults()::heal));
         boolean strikes = machine.faults().injected() > 0;
         struck += strikes ? 1 : 0;
         return strikes;
@@ -217,7 +221,7 @@ public final class FaultLoop {
      *
      * @param errno what every refusal has to name; null when it is not the device that fails
      */
-    private record Fault(Errno errno, GoingOn goingOn, Runnable heal) {
+    private record Fault(Errno errno, GoingOn goingOn, BooleanSupplier hasStruck, Runnable heal) {
         /** Checks that what a call ended with says what happened. */
         void requireNamed(StoreException refused) {
             if (errno == null || errno.isNamedBy(refused)) {
@@ -280,6 +284,10 @@ public final class FaultLoop {
                 requireStopped(store[0], fault);
             }
             SimulatedMachine image = machine.crash(CrashKind.KILL, random);
+            if (fault.hasStruck.getAsBoolean()) {
+                fault.heal.run();
+                requireNoLeak(environment, store[0]);
+            }
             StoreException told = closeQuietly(store[0]);
             check(told != null || !hasFailedForGood(machine), "who closes is not told of a failed write");
             if (told != null) {
@@ -310,6 +318,15 @@ public final class FaultLoop {
             return;
         }
         throw new AssertionError("a store goes on writing after a failed write");
+    }
+
+    /** Unless it was stopped, a store has what it took for what then failed no more. */
+    private static void requireNoLeak(SteppedEnvironment environment, KeyValueStore store) {
+        try {
+            environment.requireNoLeak(store);
+        } catch (PreviousFailureException stopped) {
+            // It frees nothing any more.
+        }
     }
 
     /** Reads are right or fail. */

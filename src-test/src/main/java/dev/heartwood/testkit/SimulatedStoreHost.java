@@ -25,6 +25,9 @@ public final class SimulatedStoreHost implements StoreHost {
     /** The environment of the store that is open, when it works on threads of its own; else null. */
     private Environment threaded;
 
+    /** The store that is open in {@link #stepped}. */
+    private KeyValueStore opened;
+
     private int steps;
 
     private final Running running;
@@ -57,7 +60,15 @@ public final class SimulatedStoreHost implements StoreHost {
             return openOwned(threaded, options);
         }
         stepped = new SteppedEnvironment(random.nextLong(), OptionMatrix.environment(options), machine);
-        return stepped.openOwned(DIRECTORY, options);
+        opened = stepped.openOwned(DIRECTORY, options);
+        return opened;
+    }
+
+    @Override
+    public void requireNoLeak() {
+        if (stepped != null) {
+            stepped.requireNoLeak(opened);
+        }
     }
 
     @Override

@@ -29,4 +29,7 @@ public interface StoreHost extends AutoCloseable {
 
     @Override
     default void close() {}
+
+    /** Checks that the store that is open, of which no views are, has lost track of no space, if that can be told. */
+    default void requireNoLeak() {}
 }

@@ -45,6 +45,13 @@ public final class MemoryCountdown implements OtherFault, Runnable {
     }
 
     @Override
+    public boolean hasStruck() {
+        synchronized (MemoryCountdown.class) {
+            return struck;
+        }
+    }
+
+    @Override
     public boolean heal() {
         synchronized (MemoryCountdown.class) {
             allowed = Long.MAX_VALUE;

@@ -60,6 +60,15 @@ enum PlantedFault {
             planted -> Edits.dropCall(3, "TrunkVersion", "release", planted)
                     .andThen(Edits.callBeforeWrite("pinned", "release", "()V", planted)),
             "crash.PowerLossTest#theSpaceOfACheckpointIsNotUsedAgainBeforeTheNext"),
+    /** One extent in 16 is never free again before the store is opened the next time. */
+    EXTENT_LEAKED(
+            "trunk.TreeStorage",
+            List.of("free"),
+            planted -> Edits.atStart(planted, code -> code.iload(1)
+                    .bipush(15)
+                    .iand()
+                    .ifThen(java.lang.classfile.Opcode.IFEQ, then -> then.return_())),
+            "differential.EngineDifferentialTest#onAMachineThatCrashesStepByStep"),
     /** Replay goes on behind a gap in the log. */
     LOG_GAP_ACCEPTED(
             "log.LsnGaps",
