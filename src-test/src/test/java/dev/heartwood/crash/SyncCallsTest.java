@@ -65,7 +65,8 @@ class SyncCallsTest {
         try (parent) {
             Path above = parent.path().toRealPath().resolve("above");
             Path directory = Files.createDirectories(above.resolve("store"));
-            List<String> calls = trace(directory);
+            Path link = Files.createSymbolicLink(above.resolveSibling("link"), above);
+            List<String> calls = trace(link.resolve(directory.getFileName()));
             for (Path made : List.of(above, directory)) {
                 assertSynced(calls, made.getParent(), "though " + made + " may not be durable");
             }

@@ -43,7 +43,6 @@ final class DataFiles {
         OpenFile file = checked(directory, name, mode, FileAccess.WRITE, descriptor);
         try {
             directory.sync();
-            directory.syncAbove();
             return file;
         } catch (Throwable e) {
             FileLocks.close(descriptor);

@@ -7,6 +7,7 @@ import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.PathCalls;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,9 @@ final class Directory implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     /** Read without the lock, written under it. */
     private volatile int descriptor = UNOPENED;
+
+    /** Whether the names of the directory, and of those above it, are durable. Two threads may both find that they are not. */
+    private volatile boolean isFoundDurably;
 
     Directory(Path path) {
         this.path = path;
@@ -69,7 +73,7 @@ final class Directory implements AutoCloseable {
             throw Failures.of(result, "mkdir", path.toString(), -1);
         }
         try (Directory above = new Directory(parent)) {
-            above.sync();
+            above.syncEntries();
         }
     }
 
@@ -140,8 +144,16 @@ final class Directory implements AutoCloseable {
         }
     }
 
-    /** Returns once the names in the directory are durable. */
+    /** Returns once the names in the directory are durable, and, the first time, those by which it is found. */
     void sync() {
+        if (!isFoundDurably) {
+            syncAbove();
+            isFoundDurably = true;
+        }
+        syncEntries();
+    }
+
+    private void syncEntries() {
         int result;
         do {
             result = FileCalls.fsync(descriptor());
@@ -152,18 +164,27 @@ final class Directory implements AutoCloseable {
     }
 
     /**
-     * Returns once the directory's own name, and those of the ones above it, are durable: somebody may have made them and died before they were.
+     * Returns once the directory's own name, and those of the ones above it, are durable: whoever made them may have died before they were.
      * Those that may be searched and not read are left out, and file systems that have nothing to be made durable.
      */
-    void syncAbove() {
-        for (Path above = path.getParent(); above != null; above = above.getParent()) {
+    private void syncAbove() {
+        for (Path above = realPath().getParent(); above != null; above = above.getParent()) {
             try (Directory named = new Directory(above)) {
-                named.sync();
+                named.syncEntries();
             } catch (StoreIoException e) {
                 if (!isOfOthers(e.errno())) {
                     throw e;
                 }
             }
+        }
+    }
+
+    /** Where the directory is by names of which none is a link, as far as that can be found out. */
+    private Path realPath() {
+        try {
+            return path.toRealPath();
+        } catch (IOException e) {
+            return path;
         }
     }
 

@@ -6,6 +6,7 @@ import dev.heartwood.StoreException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileLocks;
+import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.IoVector;
 import java.io.File;
 import java.util.concurrent.atomic.LongAdder;
@@ -209,10 +210,16 @@ final class FileDevice implements BlockDevice {
         } else if (result < 0) {
             StoreException refusal = Failures.of(result, "fallocate", name, position);
             // A full file system may refuse blocks that the range has already, as XFS does.
-            if (!(refusal instanceof NoSpaceException) || FileCalls.nextHole(open(), position) < position + length) {
+            if (!(refusal instanceof NoSpaceException) || mayBeHole(position, length)) {
                 throw refusal;
             }
         }
+    }
+
+    /** Whether part of a range may be a hole. A file system that does not say where holes are knows of none where there must be some. */
+    private boolean mayBeHole(long position, long length) {
+        boolean mustHaveSome = FileStatus.of(open()).allocatedBytes() < size;
+        return FileCalls.nextHole(open(), position) < position + length || mustHaveSome && FileCalls.nextHole(open(), 0) >= size;
     }
 
     @Override

@@ -20,11 +20,11 @@ import java.util.List;
  * segment that is missing or empty, or a record that is damaged, where nothing in the others tells of it, at the end of a lane. Thread-safe.
  *
  * <pre>
- *  0          8                    16      24      32           40    48      56      64
- *  +----------+--------------------+-------+-------+------------+-----+-------+-------+-----
- *  | store id | hash of the boot id| check | 0     | generation | LSN | check | 0     | lanes
- *  |          |                    |       |       | synced                   |       |
- *  +----------+--------------------+-------+-------+------------+-----+-------+-------+-----
+ *  0          8                    16      24      32           40    48      56  64           72    80      88  96
+ *  +----------+--------------------+-------+-------+------------+-----+-------+---+------------+-----+-------+---+------
+ *  | store id | hash of the boot id| check | 0     | generation | LSN | check | 0 | generation | LSN | check | 0 | lanes
+ *  |          |                    |       |       | synced                   |   | synced, in turns         |   |
+ *  +----------+--------------------+-------+-------+------------+-----+-------+---+------------+-----+-------+---+------
  *
  *  0       8       16        24      32
  *  +-------+-------+---------+-------+
@@ -48,9 +48,10 @@ final class LaneClaims implements AutoCloseable {
     private static final int BOOT = 8;
     private static final int HEADER_CHECK = 16;
     private static final int SYNCED = 32;
-    private static final int SYNCED_LSN = SYNCED + 8;
-    private static final int SYNCED_CHECK = SYNCED + 16;
-    private static final int LANES = 64;
+    private static final int SYNCED_LSN = 8;
+    private static final int SYNCED_CHECK = 16;
+    private static final int SYNCED_BYTES = 32;
+    private static final int LANES = SYNCED + 2 * SYNCED_BYTES;
     private static final int CHECK = 8;
     private static final int DURABLE = 16;
     private static final int LANE_BYTES = 32;
@@ -62,6 +63,9 @@ final class LaneClaims implements AutoCloseable {
     private boolean isOpened;
     /** Null when nothing is claimed: before it was opened, for want of space or of a device that takes it, or after the end. */
     private MappedFile file;
+
+    /** How often something was noted as synced. */
+    private long syncs;
 
     /** Whether something was noted as durable since the last sync began. */
     private boolean isChanged;
@@ -158,9 +162,10 @@ final class LaneClaims implements AutoCloseable {
     /** Notes that all records up to an LSN are durable, of which the last are of a generation. By one thread at a time. */
     synchronized void synced(long generation, long lsn) {
         if (file != null) {
-            long address = file.address();
+            // The other one stands until this one does.
+            long address = file.address() + SYNCED + (syncs++ & 1) * SYNCED_BYTES;
             Memory.putLongVolatile(address + SYNCED_CHECK, 0);
-            Memory.putLongVolatile(address + SYNCED, generation);
+            Memory.putLongVolatile(address, generation);
             Memory.putLongVolatile(address + SYNCED_LSN, lsn);
             Memory.putLongVolatile(address + SYNCED_CHECK, mix(storeId, generation, lsn));
         }
@@ -280,10 +285,14 @@ final class LaneClaims implements AutoCloseable {
         if (bytes == null) {
             return 0;
         }
-        long generation = bytes.getLong(SYNCED);
-        long lsn = bytes.getLong(SYNCED_LSN);
-        boolean isClaimed = bytes.getLong(SYNCED_CHECK) == mix(storeId, generation, lsn);
-        return isClaimed && generation > checkpointGeneration && scan.holds(generation) ? lsn : 0;
+        long newest = 0;
+        for (int at = SYNCED; at < LANES; at += SYNCED_BYTES) {
+            long generation = bytes.getLong(at);
+            long lsn = bytes.getLong(at + SYNCED_LSN);
+            boolean isClaimed = bytes.getLong(at + SYNCED_CHECK) == mix(storeId, generation, lsn);
+            newest = isClaimed && generation > checkpointGeneration && scan.holds(generation) ? Math.max(newest, lsn) : newest;
+        }
+        return newest;
     }
 
     private static long valueAt(ByteBuffer bytes, int at, long storeId) {

@@ -338,13 +338,15 @@ final class Background {
         } catch (Throwable e) {
             failStop.fail(e);
         } finally {
-            checkpointing.set(false);
+            if (done) {
+                compactions.want();
+                mergeSoon();
+            }
             packing.packAgain();
+            checkpointing.set(false);
             tasks.signal();
         }
         if (done) {
-            compactions.want();
-            mergeSoon();
             checkpointIfDue();
         }
     }
@@ -462,8 +464,14 @@ final class Background {
 
     /** Whether anything is under way, or will be as soon as there is memory for it. */
     boolean isBusy() {
+        // What ends has begun what comes next before, which may be what was asked for first.
+        return isAnyUnderWay() || isAnyUnderWay();
+    }
+
+    private boolean isAnyUnderWay() {
         // Merges that found no memory are due too, but for a store that closes.
-        return packing.isUnderWay() || merging.isAny() || checkpointing.get() || !tasks.isClosing() && compactions.isRefused();
+        boolean isRefused = !tasks.isClosing() && compactions.isRefused();
+        return isRefused || merging.isAny() || packing.isUnderWay() || checkpointing.get();
     }
 
     /** Plans nothing more: no checkpoint will have what comes of it. */

@@ -120,7 +120,7 @@ final class EngineBatch implements WriteBatch {
      *
      * @param bytesMax how much room there is at {@code address}; {@link #payloadBytes} of before
      * @param mayMerge whether the store that takes it has a merge operator; who writes a batch that {@link #holdsOperands} has looked before
-     * @throws ConcurrentModificationException when the room is not enough, say, as another thread has changed the batch
+     * @throws ConcurrentModificationException when the room is not enough, say, or an entry is none that a log takes, as another thread has changed the batch
      */
     BatchEntries encode(long address, long bytesMax, KeyForm form, boolean mayMerge) {
         long to = address;

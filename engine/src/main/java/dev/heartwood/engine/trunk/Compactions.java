@@ -375,10 +375,13 @@ public final class Compactions {
     }
 
     private void freed() {
-        want();
-        whenFreed.run();
-        refusals.decrementAndGet();
-        whenNotRefused.run();
+        try {
+            want();
+            whenFreed.run();
+        } finally {
+            refusals.decrementAndGet();
+            whenNotRefused.run();
+        }
     }
 
     private void carryOut(CompactionPlan plan, MergeMemory memory, int chunkPages) {

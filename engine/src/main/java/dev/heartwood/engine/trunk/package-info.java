@@ -31,7 +31,7 @@
  *       PolicyRules}), unless its filters have more entries than one may have.
  * </ol>
  *
- * <p>Lock order: structure lock; then, while releasing, the locks of {@code extent} and {@code cache}. The lock of {@code MergeAdmission}
+ * <p>Lock order: the monitor of {@code Compactions}; structure lock; then, while releasing, the locks of {@code extent} and {@code cache}. The lock of {@code MergeAdmission}
  * is a leaf, and nobody holds another one when he calls it.
  *
  * <p>Differences from the paper: one maplet per bundle takes the place of one filter per branch; readers pin an epoch instead of

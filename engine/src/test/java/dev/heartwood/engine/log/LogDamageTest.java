@@ -134,6 +134,32 @@ class LogDamageTest {
         }
     }
 
+    /** As the death of the process within the one leaves it, or a loss of power. */
+    @Test
+    void ofTwoClaimsOfSyncsTheOneBeforeCountsWhereTheNewestIsBroken() {
+        try (LogTester tester = new LogTester()) {
+            WriteAheadLog log = write(tester, OPERATIONS, 60);
+            log.sync();
+            tester.append(log, 0, Operation.put(1, 1000, "one more"));
+            log.sync();
+            CrashStorage image = storage.kill();
+            assertEquals(OPERATIONS + 1, syncedLsn(image));
+            CrashStorage.File claims = image.files.get(LaneClaims.FILE);
+            byte[] whole = claims.bytes();
+            for (int at = 64; at < 64 + 24; at++) {
+                Memory.putByte(claims.address + at, ~whole[at]);
+                assertEquals(OPERATIONS, syncedLsn(image), "byte " + at);
+                Memory.putByte(claims.address + at, whole[at]);
+            }
+        }
+    }
+
+    private static long syncedLsn(CrashStorage image) {
+        LogScan scan = new LogScan(image, STORE_ID, 0);
+        scan.run();
+        return scan.syncedLsn();
+    }
+
     /** Where no file of the log is left LSNs begin anew: what was synced before says nothing of them. */
     @Test
     void whatWasSyncedInALogThatIsGoneIsNotMissed() {
