@@ -91,6 +91,8 @@ class WriteCostTest {
                 KeyValueStore store = open(directory, 16)) {
             int records = 300_000;
             Load.random(store, records);
+            // Nothing is left in memory.
+            store.checkpoint();
             store.settle();
             StoreStats full = store.stats();
             assertTrue(full.height() > 1 && full.liveBytes() > (long) records * Load.RECORD_BYTES, full.toString());
