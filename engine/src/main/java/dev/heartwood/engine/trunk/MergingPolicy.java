@@ -151,7 +151,7 @@ abstract class MergingPolicy implements CompactionPolicy {
             return false;
         }
         long looks = node.scans() * (live - 1L);
-        long reads = (live < 2 ? 0 : node.ownReads() * (live - 1L) / live) + (scattered ? node.largeReads() : 0);
+        long reads = (live < 2 ? 0 : node.scanReads() * (live - 1L) / live) + (scattered ? node.largeReads() : 0);
         return looks * BYTES_PER_SPARED_RUN + reads * BYTES_PER_SPARED_READ > NodeMeasure.bytes(node, span);
     }
 

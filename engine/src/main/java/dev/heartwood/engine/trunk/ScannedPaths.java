@@ -63,7 +63,7 @@ final class ScannedPaths {
             return 0;
         }
         long looks = leaf.looksAbove() + leaf.scans() * Math.max(0, own - 1);
-        long reads = leaf.pathReads() * (held + own - 1) / (held + own);
+        long reads = leaf.scanReads() * (held + own - 1) / (held + own);
         return looks * MergingPolicy.BYTES_PER_SPARED_RUN + reads * MergingPolicy.BYTES_PER_SPARED_READ;
     }
 

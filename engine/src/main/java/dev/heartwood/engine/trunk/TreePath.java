@@ -11,8 +11,7 @@ final class TreePath {
     private final List<TrunkNode> nodes = new ArrayList<>();
     private final List<Found> found = new ArrayList<>();
     private Span leafSpan = Span.ALL;
-    /** How many of the runs each node has. */
-    private int[] runCounts;
+    private int leafRunCount;
 
     private TreePath() {}
 
@@ -42,13 +41,12 @@ final class TreePath {
             pivots.add(pivot);
             path.leafSpan = node.pivotSpan(pivot, path.leafSpan);
         }
-        path.runCounts = new int[path.nodes.size()];
+        int above = 0;
         for (int i = 0; i < path.nodes.size(); i++) {
-            int known = path.found.size();
+            above = path.found.size();
             path.addRuns(path.nodes.get(i), pivots.get(i), group);
-            path.runCounts[i] = path.found.size() - known;
         }
-        int above = path.found.size() - path.leafRunCount();
+        path.leafRunCount = path.found.size() - above;
         if (group == null && above > 0) {
             path.nodes.getLast().countLooksAbove(above);
         }
@@ -77,13 +75,10 @@ final class TreePath {
         }
     }
 
-    /** Notes that a seek had to read from the device, with the leaf, and with each node for its part of the runs. */
+    /** Notes with the nodes that a seek had to read from the device. */
     void countReads(int reads) {
-        if (reads > 0) {
-            nodes.getLast().countPathReads(reads);
-            for (int i = 0; i < nodes.size(); i++) {
-                nodes.get(i).countOwnReads(reads, runCounts[i], Math.max(1, found.size()));
-            }
+        for (int i = 0; reads > 0 && i < nodes.size(); i++) {
+            nodes.get(i).countScanReads(reads);
         }
     }
 
@@ -105,7 +100,7 @@ final class TreePath {
 
     /** How many of the runs are the leaf's own. */
     int leafRunCount() {
-        return runCounts[runCounts.length - 1];
+        return leafRunCount;
     }
 
     Run run(int index) {

@@ -23,8 +23,6 @@ final class TrunkNode {
      * looks          plain         plain                           hints; losing counts is harmless
      * memo           -             -                               the trunk's structure lock
      */
-    private static final int OWN_READS_SHIFT = 16;
-
     private final int height;
     private final TrunkPolicies ownPolicy;
     private final Pivot[] pivots;
@@ -39,10 +37,7 @@ final class TrunkNode {
     private final AtomicInteger references = new AtomicInteger();
     private volatile NodePlace place;
     private long scans;
-    private long pathReads;
-    /** In 2<sup>{@value #OWN_READS_SHIFT}</sup>ths. */
-    private long ownReads;
-
+    private long scanReads;
     private long largeReads;
     private long looksAbove;
     private NodeMemo memo;
@@ -87,24 +82,12 @@ final class TrunkNode {
     TrunkNode withChildren(List<Pivot> otherPivots) {
         TrunkNode copy = with(otherPivots, bundles());
         copy.memo = memo;
-        copy.goOnCounting(this);
         return copy;
     }
 
     /** This node under a policy of its own, or under its tree's for null. */
     TrunkNode withPolicy(TrunkPolicies policy) {
-        TrunkNode copy = new TrunkNode(height, policy, pivots(), bundles());
-        copy.goOnCounting(this);
-        return copy;
-    }
-
-    /** Takes over what was counted with a node of the same runs: what scans have paid for them counts until they are merged. */
-    private void goOnCounting(TrunkNode before) {
-        scans = before.scans;
-        pathReads = before.pathReads;
-        ownReads = before.ownReads;
-        largeReads = before.largeReads;
-        looksAbove = before.looksAbove;
+        return new TrunkNode(height, policy, pivots(), bundles());
     }
 
     int height() {
@@ -256,22 +239,13 @@ final class TrunkNode {
         return looksAbove;
     }
 
-    /** Counts what a seek over this leaf read from the device, in whatever node's runs, for the same purpose. */
-    void countPathReads(int reads) {
-        pathReads += reads;
+    /** Counts what a cursor read from the device below this node, for the same purpose. */
+    void countScanReads(int reads) {
+        scanReads += reads;
     }
 
-    long pathReads() {
-        return pathReads;
-    }
-
-    /** Counts what of a seek's reads from the device is this node's, which has {@code own} of {@code all} runs that it looked into. */
-    void countOwnReads(int reads, int own, int all) {
-        ownReads += ((long) reads * own << OWN_READS_SHIFT) / all;
-    }
-
-    long ownReads() {
-        return ownReads >> OWN_READS_SHIFT;
+    long scanReads() {
+        return scanReads;
     }
 
     /** Counts reads of large values by a cursor over this leaf, for the same purpose. */
