@@ -77,9 +77,9 @@ public enum Errno {
         return number;
     }
 
-    /** Whether an exception, or what caused it, says that the operating system answered with this number. */
+    /** Whether an exception, or what caused it, says that the operating system answered with this number, or that there is no space for that. */
     public boolean isNamedBy(Throwable failure) {
-        boolean isFull = this == ENOSPC || this == EDQUOT;
+        boolean isFull = this == ENOSPC || this == EDQUOT || this == EFBIG;
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (isFull && cause instanceof NoSpaceException
                     || cause instanceof StoreIoException io && io.errno() == number && io.errnoName().equals(name())) {

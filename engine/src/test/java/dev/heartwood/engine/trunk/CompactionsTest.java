@@ -83,9 +83,8 @@ class CompactionsTest {
         assertFalse(compactions.isNeeded());
     }
 
-    /** What is needed is part of what somebody waits for, and so is what nodes above hold: each entry is written once, not once for each. */
-    @Test
-    void whoSettlesHasNothingMergedTwice() {
+    /** Leaves a tree of which merges are needed, and that somebody waits for; returns what merges have written. */
+    private long writtenBeforeItSettles() {
         for (int i = 0; i < 40; i++) {
             writeSome(i);
             if (i < 30) {
@@ -93,27 +92,29 @@ class CompactionsTest {
             }
         }
         assertTrue(waiting(Urge.NEEDED) > 2, "merges are needed");
-        long written = tree.trunk.events().bytesWritten();
         compactions.wantSettled();
-        assertEquals(0, runAll());
-        written = tree.trunk.events().bytesWritten() - written;
+        return tree.trunk.events().bytesWritten();
+    }
+
+    private void assertWrittenOnceSince(long before) {
+        long written = tree.trunk.events().bytesWritten() - before;
         long settled = TreeSummary.of(tree.trunk).dataBytes();
         assertTrue(written <= settled * 11 / 10, written + " bytes written for " + settled);
+    }
+
+    /** What is needed is part of what somebody waits for, and so is what nodes above hold: each entry is written once, not once for each. */
+    @Test
+    void whoSettlesHasNothingMergedTwice() {
+        long before = writtenBeforeItSettles();
+        assertEquals(0, runAll());
+        assertWrittenOnceSince(before);
         assertEquals(0, waiting(Urge.SETTLING));
     }
 
     /** Whoever comes while another finds out what there is time for waits for that, and does not take what is needed for all. */
     @Test
     void whoSettlesBesideAnotherHasNothingMergedTwice() throws InterruptedException {
-        for (int i = 0; i < 40; i++) {
-            writeSome(i);
-            if (i < 30) {
-                while (compactions.runOne()) {}
-            }
-        }
-        assertTrue(waiting(Urge.NEEDED) > 2, "merges are needed");
-        long written = tree.trunk.events().bytesWritten();
-        compactions.wantSettled();
+        long before = writtenBeforeItSettles();
         Thread beside = new Thread(() -> {
             while (compactions.runOne()) {}
         });
@@ -127,9 +128,7 @@ class CompactionsTest {
         assertTrue(compactions.runOne());
         beside.join();
         assertEquals(0, runAll());
-        written = tree.trunk.events().bytesWritten() - written;
-        long settled = TreeSummary.of(tree.trunk).dataBytes();
-        assertTrue(written <= settled * 11 / 10, written + " bytes written for " + settled);
+        assertWrittenOnceSince(before);
     }
 
     /** While others write they are not kept waiting for what is wanted beyond what is needed. */
