@@ -143,7 +143,8 @@ public final class FaultLoop {
                 fault.arm(nth, duration);
                 GoingOn goingOn = duration == Duration.ONCE ? GoingOn.AFTER_REFUSALS : GoingOn.UNTIL_REFUSED;
                 boolean[] healed = new boolean[1];
-                attempt(part, machine, nth, new Fault(null, goingOn, fault::hasStruck, () -> healed[0] |= fault.heal()));
+                BooleanSupplier isOver = () -> duration == Duration.ONCE && fault.hasStruck();
+                attempt(part, machine, nth, new Fault(null, goingOn, isOver, () -> healed[0] |= fault.heal()));
                 strikes = healed[0];
                 struck += strikes ? 1 : 0;
             } catch (Throwable failure) {
@@ -170,7 +171,8 @@ public final class FaultLoop {
         GoingOn goingOn = kind == OperationKind.READ
                 ? GoingOn.UNTOUCHED
                 : errno == Errno.ENOSPC && duration == Duration.ONCE ? GoingOn.AFTER_REFUSALS : GoingOn.UNTIL_REFUSED;
-        attempt(part, machine, nth, new Fault(errno, goingOn, () -> machine.faults().injected() > 0, machine.faults()::heal));
+        BooleanSupplier isOver = () -> duration == Duration.ONCE && machine.faults().injected() > 0;
+        attempt(part, machine, nth, new Fault(errno, goingOn, isOver, machine.faults()::heal));
         boolean strikes = machine.faults().injected() > 0;
         struck += strikes ? 1 : 0;
         return strikes;
@@ -220,8 +222,9 @@ public final class FaultLoop {
      * What strikes.
      *
      * @param errno what every refusal has to name; null when it is not the device that fails
+     * @param isOver whether it has struck, and will not again: one that goes on does so until after the store was closed
      */
-    private record Fault(Errno errno, GoingOn goingOn, BooleanSupplier hasStruck, Runnable heal) {
+    private record Fault(Errno errno, GoingOn goingOn, BooleanSupplier isOver, Runnable heal) {
         /** Checks that what a call ended with says what happened. */
         void requireNamed(StoreException refused) {
             if (errno == null || errno.isNamedBy(refused)) {
@@ -284,8 +287,7 @@ public final class FaultLoop {
                 requireStopped(store[0], fault);
             }
             SimulatedMachine image = machine.crash(CrashKind.KILL, random);
-            if (fault.hasStruck.getAsBoolean()) {
-                fault.heal.run();
+            if (fault.isOver.getAsBoolean()) {
                 requireNoLeak(environment, store[0]);
             }
             StoreException told = closeQuietly(store[0]);

@@ -2,6 +2,7 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
@@ -164,15 +165,16 @@ final class Directory implements AutoCloseable {
     }
 
     /**
-     * Returns once the directory's own name, and those of the ones above it, are durable: whoever made them may have died before they were.
-     * Those that may be searched and not read are left out, and file systems that have nothing to be made durable.
+     * Returns once the directory's own name, and those of the ones above it, are durable, as far as that is for this process to see to: whoever
+     * made them may have died before they were. Some may be searched and not read, be renamed meanwhile, or lie in a file system that has nothing
+     * to be made durable. Only what a device fails to write is an error.
      */
     private void syncAbove() {
         for (Path above = realPath().getParent(); above != null; above = above.getParent()) {
             try (Directory named = new Directory(above)) {
                 named.syncEntries();
-            } catch (StoreIoException e) {
-                if (!isOfOthers(e.errno())) {
+            } catch (StoreException e) {
+                if (e instanceof StoreIoException failure && failure.errno() == Errno.EIO) {
                     throw e;
                 }
             }
@@ -186,11 +188,6 @@ final class Directory implements AutoCloseable {
         } catch (IOException e) {
             return path;
         }
-    }
-
-    /** Whether it is not for this process to make the names in a directory durable. */
-    private static boolean isOfOthers(int errno) {
-        return errno == Errno.EACCES || errno == Errno.EPERM || errno == Errno.EINVAL || errno == Errno.EROFS;
     }
 
     private int descriptor() {

@@ -216,6 +216,7 @@ final class LaneClaims implements AutoCloseable {
         return generation << INDEX_BITS | Math.min(index, INDEX_MAX);
     }
 
+    /** Begins with a number that older layouts do not: where those have claims is told from none here. */
     private static long mix(long storeId, long offset, long value) {
         return KeyHash.end(KeyHash.mix(KeyHash.mix(KeyHash.mix(KeyHash.begin(4), storeId), offset), value));
     }

@@ -330,25 +330,33 @@ final class Background {
     private void makeCheckpoint() {
         boolean done = false;
         try {
-            checkpoint();
-            done = true;
-        } catch (NoSpaceException | InsufficientMemoryException | TooLargeException e) {
-            // The log keeps what there is, and merges go on, by which nodes that are too large for an image have fewer runs.
-            compactions.failed(e, true);
-        } catch (Throwable e) {
-            failStop.fail(e);
-        } finally {
+            done = tryCheckpoint();
             if (done) {
                 compactions.want();
                 mergeSoon();
             }
             packing.packAgain();
+        } finally {
             checkpointing.set(false);
             tasks.signal();
         }
         if (done) {
             checkpointIfDue();
         }
+    }
+
+    /** Makes a checkpoint; returns whether there was space and memory for it. */
+    private boolean tryCheckpoint() {
+        try {
+            checkpoint();
+            return true;
+        } catch (NoSpaceException | InsufficientMemoryException | TooLargeException e) {
+            // The log keeps what there is, and merges go on, by which nodes that are too large for an image have fewer runs.
+            compactions.failed(e, true);
+        } catch (Throwable e) {
+            failStop.fail(e);
+        }
+        return false;
     }
 
     /**
@@ -464,7 +472,7 @@ final class Background {
 
     /** Whether anything is under way, or will be as soon as there is memory for it. */
     boolean isBusy() {
-        // What ends has begun what comes next before, which may be what was asked for first.
+        // What ends has begun what comes next before, which may be what was asked for first; hardly ever twice.
         return isAnyUnderWay() || isAnyUnderWay();
     }
 

@@ -73,10 +73,9 @@ class ClosedWhileFullTest {
     @Test
     void whoDeletesWhatTheLogKeepsIsWaitedFor() throws InterruptedException {
         KeyValueStore store = environment.open(directory, StoreOptions.builder().memtable(ByteSize.mib(1)).build());
-        for (int i = 0; i < 3; i++) {
-            fill(store, 400);
-            store.checkpoint();
-        }
+        // Of several memtables, so that the log keeps several files.
+        fill(store, 700);
+        store.checkpoint();
         Thread closing = Thread.ofPlatform().unstarted(store::close);
         boolean[] hasWaited = {false};
         duringDeletion.set(() -> {
