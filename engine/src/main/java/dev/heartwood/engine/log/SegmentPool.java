@@ -216,9 +216,8 @@ final class SegmentPool {
     }
 
     /**
-     * Takes files whose contents are no longer needed, to use them again or to delete them, and others that are too many with these: who
-     * rotates, for whom all writers wait, finds few to delete. As much is kept as came last, at least one of a size that is {@code wanted}:
-     * what was let go of for one checkpoint will be written again until the next.
+     * Takes files whose contents are no longer needed, to use them again or to delete them. As much is kept as came last, at least one
+     * of a size that is {@code wanted}: what was let go of for one checkpoint will be written again until the next.
      */
     void recycle(List<LogScan.Spare> spares, SegmentSizes wanted) {
         long bytes = 0;
@@ -227,13 +226,41 @@ final class SegmentPool {
         }
         synchronized (this) {
             bytesKept = bytes;
-            idle.addAll(spares);
         }
-        trim(wanted);
+        keepOrDelete(spares, wanted);
+    }
+
+    /** Those that could not be deleted stay here. */
+    private void keepOrDelete(List<LogScan.Spare> spares, SegmentSizes wanted) {
+        for (int i = 0; i < spares.size(); i++) {
+            try {
+                keepOrDelete(spares.get(i), wanted);
+            } catch (NoSpaceException full) {
+                // A file system may need a block of its own to let go of a file. It is wanted later again.
+                keep(spares.subList(i, i + 1));
+            } catch (Throwable e) {
+                keep(spares.subList(i, spares.size()));
+                throw e;
+            }
+        }
     }
 
     private synchronized void keep(List<LogScan.Spare> spares) {
         idle.addAll(spares);
+    }
+
+    private void keepOrDelete(LogScan.Spare spare, SegmentSizes wanted) {
+        synchronized (this) {
+            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax()) && isUsable(spare);
+            if (fits && (idle.isEmpty() || idleBytes() + spare.bytes() <= bytesKept)) {
+                idle.add(spare);
+                return;
+            }
+        }
+        storage.delete(spare.file());
+        synchronized (this) {
+            unreadable.remove(spare.number());
+        }
     }
 
     private synchronized long idleBytes() {
@@ -252,44 +279,14 @@ final class SegmentPool {
         trim(wanted);
     }
 
-    /** Deletes what is beyond the pool's size, or too small; see {@link #recycle}. What could not be deleted stays here. */
+    /** Deletes what is beyond the pool's size, or too small; see {@link #recycle}. */
     void trim(SegmentSizes wanted) {
-        List<LogScan.Spare> excess = takeExcess(wanted);
-        for (int i = 0; i < excess.size(); i++) {
-            try {
-                delete(excess.get(i));
-            } catch (NoSpaceException full) {
-                // A file system may need a block of its own to let go of a file. It is wanted later again.
-                keep(excess.subList(i, i + 1));
-            } catch (Throwable e) {
-                keep(excess.subList(i, excess.size()));
-                throw e;
-            }
-        }
-    }
-
-    /** Takes out what is not kept. The rest is there for others meanwhile. */
-    private synchronized List<LogScan.Spare> takeExcess(SegmentSizes wanted) {
-        List<LogScan.Spare> excess = new ArrayList<>(idle);
-        List<LogScan.Spare> kept = new ArrayList<>(idle.size());
-        long bytes = 0;
-        for (LogScan.Spare spare : idle) {
-            boolean fits = wanted.suit(spare.bytes(), options.segmentBytesMax()) && isUsable(spare);
-            if (fits && (kept.isEmpty() || bytes + spare.bytes() <= bytesKept)) {
-                kept.add(spare);
-                bytes += spare.bytes();
-            }
-        }
-        excess.removeAll(kept);
-        idle.retainAll(kept);
-        return excess;
-    }
-
-    private void delete(LogScan.Spare spare) {
-        storage.delete(spare.file());
+        List<LogScan.Spare> all;
         synchronized (this) {
-            unreadable.remove(spare.number());
+            all = new ArrayList<>(idle);
+            idle.clear();
         }
+        keepOrDelete(all, wanted);
     }
 
     /**

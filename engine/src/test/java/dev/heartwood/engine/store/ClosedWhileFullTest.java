@@ -73,9 +73,10 @@ class ClosedWhileFullTest {
     @Test
     void whoDeletesWhatTheLogKeepsIsWaitedFor() throws InterruptedException {
         KeyValueStore store = environment.open(directory, StoreOptions.builder().memtable(ByteSize.mib(1)).build());
-        // Of several memtables, so that the log keeps several files.
-        fill(store, 700);
-        store.checkpoint();
+        for (int i = 0; i < 3; i++) {
+            fill(store, 400);
+            store.checkpoint();
+        }
         Thread closing = Thread.ofPlatform().unstarted(store::close);
         boolean[] hasWaited = {false};
         duringDeletion.set(() -> {
