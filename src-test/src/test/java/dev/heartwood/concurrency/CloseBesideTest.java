@@ -26,6 +26,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** Closing beside what is under way: something is stopped at one operation of a machine while the closing begins. */
@@ -101,13 +102,28 @@ class CloseBesideTest {
     /** The checkpoint of the closing had been sealed, and no log had the write. */
     @Test
     void whatIsWrittenWhileAStoreClosesIsKept() {
+        keepsWhatIsWrittenWhileItCloses(new SimulatedMachine(1), KeyValueStore::close);
+    }
+
+    /** The checkpoint had been made, and no log had the write; that the file which notes the end could not be written ended the closing there. */
+    @Test
+    void whatIsWrittenWhileAStoreClosesIsKeptWhateverEndsTheSession() {
         SimulatedMachine machine = new SimulatedMachine(1);
+        keepsWhatIsWrittenWhileItCloses(machine, store -> {
+            machine.faults().fail(OperationKind.WRITE_FILE, 1, Errno.EMFILE, Duration.FOR_GOOD);
+            StoreIoException told = assertThrows(StoreIoException.class, store::close);
+            assertEquals("EMFILE", told.errnoName());
+            machine.faults().heal();
+        });
+    }
+
+    private static void keepsWhatIsWrittenWhileItCloses(SimulatedMachine machine, Consumer<KeyValueStore> closing) {
         try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine)) {
             KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
             store.put(VALUE, KEY, Durability.NONE);
             Stop stop = new Stop(OperationKind.SYNC);
             machine.faults().listen(stop);
-            Threads.run(List.of(store::close, () -> {
+            Threads.run(List.of(() -> closing.accept(store), () -> {
                 stop.reached.await();
                 try {
                     store.put(KEY, VALUE, Durability.NONE);
@@ -115,36 +131,6 @@ class CloseBesideTest {
                     stop.release.countDown();
                 }
             }));
-            KeyValueStore again = environment.open(DIRECTORY, OPTIONS);
-            assertArrayEquals(KEY, again.get(VALUE));
-            assertArrayEquals(VALUE, again.get(KEY));
-        }
-    }
-
-    /** The checkpoint had been made, and no log had the write; that the file which notes the end could not be written ended the closing there. */
-    @Test
-    void whatIsWrittenWhileAStoreClosesIsKeptWhateverEndsTheSession() {
-        SimulatedMachine machine = new SimulatedMachine(1);
-        try (Environment environment = EngineEnvironment.open(ENVIRONMENT, machine)) {
-            KeyValueStore store = environment.open(DIRECTORY, OPTIONS);
-            store.put(VALUE, KEY, Durability.NONE);
-            machine.faults().fail(OperationKind.WRITE_FILE, 1, Errno.EMFILE, Duration.FOR_GOOD);
-            Stop stop = new Stop(OperationKind.SYNC);
-            machine.faults().listen(stop);
-            Threads.run(List.of(
-                    () -> {
-                        StoreIoException told = assertThrows(StoreIoException.class, store::close);
-                        assertEquals("EMFILE", told.errnoName());
-                    },
-                    () -> {
-                        stop.reached.await();
-                        try {
-                            store.put(KEY, VALUE, Durability.NONE);
-                        } finally {
-                            stop.release.countDown();
-                        }
-                    }));
-            machine.faults().heal();
             KeyValueStore again = environment.open(DIRECTORY, OPTIONS);
             assertArrayEquals(KEY, again.get(VALUE));
             assertArrayEquals(VALUE, again.get(KEY));

@@ -149,11 +149,8 @@ class TracedProcessTest {
             try (KeyValueStore store = Heartwood.open(directory, TracedLoad.options())) {
                 store.put(new byte[] {1}, new byte[100_000]);
             }
-            JavaProcess.Ended ended = JavaProcess.of(Main.class, "verify", directory.toString())
-                    .flags("-Xmx200m", QUICK)
-                    .under(tracer(parent, directory.resolve("data.hw"), "pread64", "error=EINTR", "1+2"))
-                    .run(parent.path().resolve("output"));
-            assertEquals(0, ended.exit(), ended::output);
+            String[] tracer = tracer(parent, directory.resolve("data.hw"), "pread64", "error=EINTR", "1+2");
+            requireDone(run(parent, tracer, Main.class, "verify", directory.toString()));
             requireInjected(parent, "pread64", "error=EINTR");
         }
     }
@@ -171,11 +168,8 @@ class TracedProcessTest {
                 store.put(key, key);
             }
             // Three openings each, of the directory, the lock and the file: what reads the options does so twice, then comes the store.
-            JavaProcess.Ended ended = JavaProcess.of(Main.class, "backup", directory.toString(), backup.toString())
-                    .flags("-Xmx200m", QUICK)
-                    .under(tracer(parent, directory, "openat", "error=EINVAL", "3..9+6"))
-                    .run(parent.path().resolve("output"));
-            assertEquals(0, ended.exit(), ended::output);
+            String[] tracer = tracer(parent, directory, "openat", "error=EINVAL", "3..9+6");
+            requireDone(run(parent, tracer, Main.class, "backup", directory.toString(), backup.toString()));
             requireInjected(parent, "openat", "error=EINVAL");
             try (KeyValueStore store = Heartwood.open(backup, TracedLoad.options())) {
                 assertArrayEquals(key, store.get(key));
@@ -184,11 +178,15 @@ class TracedProcessTest {
     }
 
     private static JavaProcess.Ended load(TestDirectory parent, long seed, String... tracer) throws IOException {
-        Path directory = parent.path().resolve("store");
-        return JavaProcess.of(TracedLoad.class, directory.toString(), Long.toString(seed))
-                .flags("-Xmx200m", QUICK)
-                .under(tracer)
-                .run(parent.path().resolve("output"));
+        return run(parent, tracer, TracedLoad.class, parent.path().resolve("store").toString(), Long.toString(seed));
+    }
+
+    private static JavaProcess.Ended run(TestDirectory parent, String[] tracer, Class<?> main, String... arguments) throws IOException {
+        return JavaProcess.of(main, arguments).flags("-Xmx200m", QUICK).under(tracer).run(parent.path().resolve("output"));
+    }
+
+    private static void requireDone(JavaProcess.Ended ended) {
+        assertEquals(0, ended.exit(), ended::output);
     }
 
     @Test

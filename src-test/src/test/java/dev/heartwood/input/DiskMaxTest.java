@@ -13,9 +13,7 @@ import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.FileStoreHost;
 import dev.heartwood.testkit.TestDirectory;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -44,21 +42,12 @@ class DiskMaxTest {
                         .build());
     }
 
-    private static byte[] key(int i) {
-        return ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array();
-    }
-
-    private static byte[] value(int i) {
-        byte[] value = new byte[VALUE_BYTES];
-        new SplittableRandom(i).nextBytes(value);
-        return value;
-    }
 
     /** How many records it takes until it refuses. */
     private static int fill(KeyValueStore store, int from) {
         for (int i = from; i < from + RECORDS_MAX; i++) {
             try {
-                store.put(key(i), value(i));
+                store.put(FillRecords.key(i), FillRecords.value(i, VALUE_BYTES));
             } catch (NoSpaceException full) {
                 return i;
             }
@@ -68,7 +57,7 @@ class DiskMaxTest {
 
     private static void check(KeyValueStore store, int records) {
         for (int i = 0; i < records; i++) {
-            assertArrayEquals(value(i), store.get(key(i)), "record " + i);
+            assertArrayEquals(FillRecords.value(i, VALUE_BYTES), store.get(FillRecords.key(i)), "record " + i);
         }
     }
 
@@ -82,7 +71,8 @@ class DiskMaxTest {
         int records = fill(store, 0);
         assertTrue(fileBytes() <= LIMIT.bytes(), fileBytes() + " bytes");
         assertTrue((long) records * VALUE_BYTES > LIMIT.bytes() / 3, "refused after " + records);
-        NoSpaceException refused = assertThrows(NoSpaceException.class, () -> store.put(key(records), value(records)));
+        NoSpaceException refused = assertThrows(
+                NoSpaceException.class, () -> store.put(FillRecords.key(records), FillRecords.value(records, VALUE_BYTES)));
         assertTrue(refused.getMessage().contains("full"), refused.getMessage());
         check(store, records);
         store.close();
@@ -91,7 +81,7 @@ class DiskMaxTest {
         try (KeyValueStore roomier = open(more)) {
             check(roomier, records);
             for (int i = records; i < records + 5000; i++) {
-                roomier.put(key(i), value(i));
+                roomier.put(FillRecords.key(i), FillRecords.value(i, VALUE_BYTES));
             }
             check(roomier, records + 5000);
         }
@@ -102,7 +92,7 @@ class DiskMaxTest {
     private long fillBeyond(int records, ByteSize limit) throws IOException {
         try (KeyValueStore store = open(new ByteSize(0))) {
             for (int i = 0; i < records; i++) {
-                store.put(key(i), value(i));
+                store.put(FillRecords.key(i), FillRecords.value(i, VALUE_BYTES));
             }
             store.settle();
         }
@@ -133,13 +123,13 @@ class DiskMaxTest {
         int records = 9000;
         long before = fillBeyond(records, limit);
         try (KeyValueStore store = open(limit)) {
-            assertThrows(NoSpaceException.class, () -> store.put(key(records), value(records)));
+            assertThrows(NoSpaceException.class, () -> store.put(FillRecords.key(records), FillRecords.value(records, VALUE_BYTES)));
             int kept = records / 9;
             for (int i = kept; i < records; i++) {
-                store.delete(key(i));
+                store.delete(FillRecords.key(i));
             }
             for (int i = kept; i < kept + 200; i++) {
-                store.put(key(i), value(i));
+                store.put(FillRecords.key(i), FillRecords.value(i, VALUE_BYTES));
             }
             check(store, kept + 200);
             store.settle();

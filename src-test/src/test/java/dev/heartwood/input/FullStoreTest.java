@@ -59,7 +59,7 @@ class FullStoreTest {
     private final Map<Integer, Integer> model = new HashMap<>();
 
     private final SplittableRandom random = new SplittableRandom(5);
-    private IntFunction<byte[]> keys = FullStoreTest::key;
+    private IntFunction<byte[]> keys = FillRecords::key;
 
     private record Kind(String name, StoreOptions options, int valueBytes) {
         @Override
@@ -89,14 +89,8 @@ class FullStoreTest {
         return StoreOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).diskMax(LIMIT);
     }
 
-    private static byte[] key(int i) {
-        return ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array();
-    }
-
     private static byte[] value(int i, int version, int bytes) {
-        byte[] value = new byte[bytes];
-        new SplittableRandom(((long) version << 32) + i).nextBytes(value);
-        return value;
+        return FillRecords.value(((long) version << 32) + i, bytes);
     }
 
     /** Puts records until one is refused, those that are not there already; returns how many. */
@@ -255,12 +249,12 @@ class FullStoreTest {
         try (TestDirectory directory = new TestDirectory("full");
                 KeyValueStore store = Heartwood.open(directory.path(), limited().build())) {
             for (int i = 0; i < small; i++) {
-                store.put(key(i), value(i, 0, 100));
+                store.put(FillRecords.key(i), value(i, 0, 100));
             }
             int end = putUntilRefused(store, small, large);
             assertTrue(end - small > 3 * deleted, "refused after " + (end - small));
             for (int i = small; i < small + deleted; i++) {
-                store.delete(key(i));
+                store.delete(FillRecords.key(i));
             }
             int again = putUntilRefused(store, end, large) - end;
             assertTrue(again >= deleted / 2, again + " after " + deleted + " were deleted");
@@ -272,7 +266,7 @@ class FullStoreTest {
         int i = first;
         try {
             while (true) {
-                store.put(key(i), value);
+                store.put(FillRecords.key(i), value);
                 i++;
             }
         } catch (NoSpaceException full) {
@@ -315,9 +309,9 @@ class FullStoreTest {
                     batch.clear();
                     writes.forEach((i, v) -> {
                         if (v == null) {
-                            batch.delete(key(i));
+                            batch.delete(FillRecords.key(i));
                         } else {
-                            batch.put(key(i), value(i, v, 500));
+                            batch.put(FillRecords.key(i), value(i, v, 500));
                         }
                     });
                     try {
@@ -368,7 +362,7 @@ class FullStoreTest {
             }
             assertNull(failure.get());
             for (int i = 0; i < CALLERS * perCaller; i++) {
-                assertNull(store.get(key(i)));
+                assertNull(store.get(FillRecords.key(i)));
             }
             store.settle();
             assertTrue(fill(store, 1000, 2 * perCaller) > perCaller / 3);
@@ -380,15 +374,15 @@ class FullStoreTest {
         int deleted = first;
         for (int i = first; i < first + count; i++) {
             try {
-                store.put(key(i), value(i, 0, 1000));
+                store.put(FillRecords.key(i), value(i, 0, 1000));
             } catch (NoSpaceException full) {
                 if (deleted < i) {
-                    store.delete(key(deleted++));
+                    store.delete(FillRecords.key(deleted++));
                 }
             }
         }
         for (; deleted < first + count; deleted++) {
-            store.delete(key(deleted));
+            store.delete(FillRecords.key(deleted));
         }
     }
 
@@ -410,7 +404,7 @@ class FullStoreTest {
             if (kind == CrashKind.POWER_LOSS) {
                 // Deletes that were not synced may not have happened.
                 filled.forEach((i, version) -> {
-                    if (store.get(key(i)) != null) {
+                    if (store.get(FillRecords.key(i)) != null) {
                         model.put(i, version);
                     }
                 });
@@ -439,8 +433,8 @@ class FullStoreTest {
                     KeyValueStore other = environment.open(directory.path().resolve("other"), StoreOptions.builder().build())) {
                 int first = fill(full, 5000, recordsMax);
                 for (int i = 0; i < recordsMax; i++) {
-                    one.put(key(i), value(i, 1, 5000));
-                    other.put(key(i), value(i, 2, 1000));
+                    one.put(FillRecords.key(i), value(i, 1, 5000));
+                    other.put(FillRecords.key(i), value(i, 2, 1000));
                     if (i % 100 == 0) {
                         // Until it is refused once more.
                         fill(full, 5000, recordsMax);
@@ -453,8 +447,8 @@ class FullStoreTest {
                 assertTrue(again >= deleted * 2 / 3, again + " after " + deleted + " of " + first + " were deleted");
                 check(full, 5000, recordsMax);
                 for (int i = 0; i < recordsMax; i++) {
-                    assertArrayEquals(value(i, 1, 5000), one.get(key(i)), "record " + i);
-                    assertArrayEquals(value(i, 2, 1000), other.get(key(i)), "record " + i);
+                    assertArrayEquals(value(i, 1, 5000), one.get(FillRecords.key(i)), "record " + i);
+                    assertArrayEquals(value(i, 2, 1000), other.get(FillRecords.key(i)), "record " + i);
                 }
             }
             for (String name : List.of("full", "one", "other")) {
@@ -534,6 +528,6 @@ class FullStoreTest {
     }
 
     private static byte[] longKey(int i, int bytes) {
-        return ByteBuffer.allocate(bytes).put(key(i)).put(value(i, 0, bytes - Long.BYTES)).array();
+        return ByteBuffer.allocate(bytes).put(FillRecords.key(i)).put(value(i, 0, bytes - Long.BYTES)).array();
     }
 }

@@ -5,11 +5,9 @@ import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreOptions;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.SplittableRandom;
 
 /** A process that fills a store until it is refused, deletes and fills it again; any other refusal ends it. */
 final class LimitedFiles {
@@ -60,7 +58,7 @@ final class LimitedFiles {
         int put = 0;
         try {
             for (int i = present.nextClearBit(0); i < recordsMax; i = present.nextClearBit(i)) {
-                store.put(key(i), value(i));
+                store.put(FillRecords.key(i), FillRecords.value(i, VALUE_BYTES));
                 present.set(i);
                 put++;
             }
@@ -74,7 +72,7 @@ final class LimitedFiles {
         int deleted = 0;
         for (int i = present.nextSetBit(0); i >= 0; i = present.nextSetBit(i + 1)) {
             if (i % 2 == 0) {
-                store.delete(key(i));
+                store.delete(FillRecords.key(i));
                 present.clear(i);
                 deleted++;
             }
@@ -84,18 +82,8 @@ final class LimitedFiles {
 
     private void check(KeyValueStore opened) {
         for (int i = 0; i < recordsMax; i++) {
-            byte[] expected = present.get(i) ? value(i) : null;
-            require(Arrays.equals(expected, opened.get(key(i))), "record " + i);
+            byte[] expected = present.get(i) ? FillRecords.value(i, VALUE_BYTES) : null;
+            require(Arrays.equals(expected, opened.get(FillRecords.key(i))), "record " + i);
         }
-    }
-
-    private static byte[] key(int i) {
-        return ByteBuffer.allocate(8).putLong(i * 0x9E3779B97F4A7C15L).array();
-    }
-
-    private static byte[] value(int i) {
-        byte[] value = new byte[VALUE_BYTES];
-        new SplittableRandom(i).nextBytes(value);
-        return value;
     }
 }
