@@ -16,6 +16,7 @@ import dev.heartwood.engine.trunk.MergeAdmission;
 import dev.heartwood.engine.trunk.TreeSummary;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 /**
  * Drives what a store does in the background: has sealed memtables packed ({@link MemtablePacking}), merges, makes checkpoints, and settles.
@@ -73,12 +74,13 @@ final class Background {
     private final QuietCheckpoint quietCheckpoint;
     private final long debtBytesMax;
     private final AtomicBoolean checkpointing = new AtomicBoolean();
-    private final MergeTasks merging = new MergeTasks();
+    private final MergesUnderWay merging = new MergesUnderWay();
     private final AtomicInteger packedSinceCheckpoint = new AtomicInteger();
     private final AtomicInteger scans = new AtomicInteger();
     // Made once, since a full Java heap must not keep a task that is announced from being submitted.
     private final Runnable mergeTask = this::mergeOne;
     private final Runnable checkpointTask = this::makeCheckpoint;
+    private final BooleanSupplier isMergeToCome = this::isMergeToCome;
     /** Space is short, so that merges beside each other could find none where one would. */
     private volatile boolean isSpaceShort;
 
@@ -103,7 +105,7 @@ final class Background {
         this.workers = workers;
         this.tasks = new BackgroundTasks(workers, failStop);
         this.packing = new MemtablePacking(
-                epochs, tasks, generations, packer, admission, failStop, merging::isMerging, this::packed);
+                epochs, tasks, generations, packer, admission, failStop, merging::isAny, this::packed);
         this.generations = generations;
         this.compactions = compactions;
         this.failStop = failStop;
@@ -233,12 +235,17 @@ final class Background {
     /** Has merges planned and done, as many at a time as there are workers. */
     void mergeSoon() {
         while (tasks.mayBegin() && compactions.isWanted()) {
-            if (!merging.tryBegin(isSpaceShort ? 1 : workers.count())) {
+            int mergesMax = isSpaceShort ? 1 : workers.count();
+            if (!merging.mayBegin(mergesMax) || !tasks.begin()) {
+                return;
+            }
+            if (!merging.tryBegin(mergesMax)) {
+                tasks.ended();
                 return;
             }
             if (!tasks.submit(Priority.COMPACT, mergeTask)) {
-                merging.mergeEnded();
-                endMergeTask();
+                merging.ended();
+                tasks.ended();
                 return;
             }
         }
@@ -257,13 +264,8 @@ final class Background {
                 mergeSoon();
             }
         } finally {
-            endMergeTask();
+            tasks.ended();
         }
-    }
-
-    private void endMergeTask() {
-        merging.ended();
-        tasks.signal();
     }
 
     /** Does a merge, if one is wanted; returns whether there may be more. */
@@ -286,7 +288,7 @@ final class Background {
             failStop.fail(e);
             return false;
         } finally {
-            merging.mergeEnded();
+            merging.ended();
         }
     }
 
@@ -310,7 +312,7 @@ final class Background {
         boolean begins = tasks.announce(checkpointing);
         if (begins && !tasks.submit(Priority.CHECKPOINT, checkpointTask)) {
             checkpointing.set(false);
-            tasks.signal();
+            tasks.ended();
         }
         return begins;
     }
@@ -337,11 +339,18 @@ final class Background {
             }
             packing.packAgain();
         } finally {
-            checkpointing.set(false);
-            tasks.signal();
+            endCheckpoint(done);
         }
-        if (done) {
-            checkpointIfDue();
+    }
+
+    private void endCheckpoint(boolean done) {
+        checkpointing.set(false);
+        try {
+            if (done) {
+                checkpointIfDue();
+            }
+        } finally {
+            tasks.ended();
         }
     }
 
@@ -472,14 +481,12 @@ final class Background {
 
     /** Whether anything is under way, or will be as soon as there is memory for it. */
     boolean isBusy() {
-        // What ends has begun what comes next before, which may be what was asked for first; hardly ever twice.
-        return isAnyUnderWay() || isAnyUnderWay();
+        return tasks.isAnyUnderWay(isMergeToCome);
     }
 
-    private boolean isAnyUnderWay() {
-        // Merges that found no memory are due too, but for a store that closes.
-        boolean isRefused = !tasks.isClosing() && compactions.isRefused();
-        return isRefused || merging.isAny() || packing.isUnderWay() || checkpointing.get();
+    /** Merges that found no memory are due too, but for a store that closes. */
+    private boolean isMergeToCome() {
+        return !tasks.isClosing() && compactions.isRefused();
     }
 
     /** Plans nothing more: no checkpoint will have what comes of it. */

@@ -75,11 +75,6 @@ final class MemtablePacking {
         return packed.get();
     }
 
-    /** Whether a memtable is being packed, or about to be. */
-    boolean isUnderWay() {
-        return underWay.get();
-    }
-
     /** Whether memory of a sealed memtable is about to be given back. */
     boolean isMemoryComing() {
         // In this order: the memtable leaves the list before the attempt ends, and by then its release is due.
@@ -113,30 +108,40 @@ final class MemtablePacking {
         }
     }
 
-    private void end() {
-        underWay.set(false);
-        tasks.signal();
-    }
-
     private void packAll(boolean isAdmitted) {
+        boolean ends = true;
         try {
-            packSealed(isAdmitted);
+            ends = packSealed(isAdmitted);
         } catch (Throwable e) {
             // The Java heap is full, say: nobody else would tell those who wait for the memtables.
             failStop.fail(e);
+        }
+        if (ends) {
             end();
         }
     }
 
-    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already. */
-    private void packSealed(boolean isAdmitted) {
+    /** What was sealed since is begun before this has ended, so that nobody finds nothing under way. */
+    private void end() {
+        underWay.set(false);
+        try {
+            if (failure == null) {
+                packSoon();
+            }
+        } finally {
+            tasks.ended();
+        }
+    }
+
+    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already; returns false when that goes on once it is admitted. */
+    private boolean packSealed(boolean isAdmitted) {
         boolean admitted = isAdmitted;
         boolean goesOn = true;
         for (Generation oldest = generations.oldestSealed();
                 goesOn && oldest != null && !failStop.isFailed();
                 oldest = generations.oldestSealed()) {
             if (!admitted && !admission.admitPacking(packsAlone, whenAdmitted)) {
-                return; // still packing, and goes on when it is admitted
+                return false;
             }
             goesOn = tryPack(oldest);
             admission.releasePacking();
@@ -145,10 +150,7 @@ final class MemtablePacking {
         if (admitted) {
             admission.releasePacking();
         }
-        end();
-        if (failure == null) {
-            packSoon();
-        }
+        return true;
     }
 
     private void packAdmitted() {

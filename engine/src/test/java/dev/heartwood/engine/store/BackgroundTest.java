@@ -19,32 +19,12 @@ import java.util.Queue;
 import org.junit.jupiter.api.Test;
 
 /** Whoever waits for merges must not find nothing under way between one and the next: a put was refused for want of space that they would have freed. */
-class MergeTasksTest {
+class BackgroundTest {
     private static final int ROUNDS = 12;
 
     private final Queue<Runnable> tasks = new ArrayDeque<>();
     private int looks;
     private int looksInBetween;
-
-    @Test
-    void aTaskCountsUntilItHasEndedAndItsMergeUntilThatHas() {
-        MergeTasks merging = new MergeTasks();
-        assertFalse(merging.isAny());
-        assertTrue(merging.tryBegin(2));
-        assertTrue(merging.tryBegin(2));
-        assertFalse(merging.tryBegin(2));
-        merging.mergeEnded();
-        assertTrue(merging.isMerging());
-        assertTrue(merging.tryBegin(2), "what comes next begins before the task ends");
-        merging.ended();
-        merging.mergeEnded();
-        merging.mergeEnded();
-        assertFalse(merging.isMerging());
-        merging.ended();
-        assertTrue(merging.isAny(), "a task still sees to what comes next");
-        merging.ended();
-        assertFalse(merging.isAny());
-    }
 
     @Test
     void somethingIsUnderWayAsLongAsMergesAreNeeded() {
