@@ -91,19 +91,7 @@ public final class Epochs {
 
     /** As {@link #enter}, for what ends without waiting for anybody, and never waits for operations that wait. */
     public int enterBriefly() {
-        int slot = probe(firstProbe(), false);
-        while (slot < 0) {
-            slot = probeBrief();
-        }
-        return slot;
-    }
-
-    private int probeBrief() {
-        int slot = probeFrom(SLOTS, BRIEF_SLOTS, false);
-        if (slot < 0) {
-            Thread.yield();
-        }
-        return slot;
+        return takeBeyond(SLOTS, BRIEF_SLOTS, false);
     }
 
     /**
@@ -111,9 +99,14 @@ public final class Epochs {
      * not keep his while he waits for such.
      */
     public int enterAwaited(boolean suspended) {
+        return takeBeyond(SLOTS + BRIEF_SLOTS, AWAITED_SLOTS, suspended);
+    }
+
+    /** Takes a slot of those that all may have, or else one of {@code count} from {@code first} on, waiting for that if need be. */
+    private int takeBeyond(int first, int count, boolean suspended) {
         int slot = probe(firstProbe(), suspended);
         while (slot < 0) {
-            slot = probeFrom(SLOTS + BRIEF_SLOTS, AWAITED_SLOTS, suspended);
+            slot = probeFrom(first, count, suspended);
             if (slot < 0) {
                 Clock.SYSTEM.parkNanos(CROWD_NANOS);
             }

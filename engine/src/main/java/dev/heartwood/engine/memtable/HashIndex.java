@@ -1,5 +1,6 @@
 package dev.heartwood.engine.memtable;
 
+import dev.heartwood.engine.base.BriefWait;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 
@@ -120,7 +121,7 @@ final class HashIndex {
     }
 
     private boolean reserve(Partition partition, long share) {
-        while (true) {
+        for (int looks = 0; ; looks++) {
             int bits = SlotTable.bits(partition.table());
             int wanted = bitsWanted(partition.used() + share, bits);
             if (wanted == bits) {
@@ -130,7 +131,7 @@ final class HashIndex {
                 return false;
             }
             if (SlotTable.bits(partition.table()) == bits) {
-                Thread.yield(); // another thread is growing it
+                BriefWait.pause(looks); // another thread is growing it
             }
         }
     }

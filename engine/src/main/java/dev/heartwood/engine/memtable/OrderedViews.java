@@ -38,6 +38,9 @@ final class OrderedViews {
     private final Lane[] lanes;
     private final SortArrays arrays;
     private final ReentrantLock lock = new ReentrantLock();
+    /** Made once, so that giving a memtable back takes nothing of the Java heap. */
+    private final View empty;
+
     private volatile View view;
 
     // Guarded by lock: what the last walk gathered. A walk that finds the Java heap full leaves the view and where it ends as they were.
@@ -52,11 +55,8 @@ final class OrderedViews {
     OrderedViews(Lane[] lanes, SortArrays arrays) {
         this.lanes = lanes;
         this.arrays = arrays;
-        this.view = emptyView();
-    }
-
-    private View emptyView() {
-        return new View(new SortedRun[0], new long[lanes.length], new long[lanes.length]);
+        this.empty = new View(new SortedRun[0], new long[lanes.length], new long[lanes.length]);
+        this.view = empty;
     }
 
     /** A view of everything that was committed before the call. */
@@ -104,7 +104,7 @@ final class OrderedViews {
         try {
             // First: what is given back once must not be found here again.
             SortedRun[] runs = view.runs();
-            view = emptyView();
+            view = empty;
             for (SortedRun run : runs) {
                 run.giveBack(arrays);
             }

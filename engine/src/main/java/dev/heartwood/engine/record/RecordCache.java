@@ -59,10 +59,11 @@ public final class RecordCache implements AutoCloseable {
     }
 
     /** Buckets for the cache's own memory; twice as many where they would not do for most of what can be borrowed. */
-    private static long tableBytes(long capacity, long bytesBorrowedMax) {
+    static long tableBytes(long capacity, long bytesBorrowedMax) {
         long own = MemoryPool.blockBytes(capacity / RECORDS_PER_TABLE);
         long all = capacity - own + bytesBorrowedMax;
-        return RECORDS_PER_TABLE * own < all * 4 / 5 ? 2 * own : own;
+        long wanted = RECORDS_PER_TABLE * own < all * 4 / 5 ? 2 * own : own;
+        return Math.min(wanted, RecordTable.BYTES_MAX);
     }
 
     private static long[] chunks(MemoryPool pool, long countMax, int chunkBytes) {

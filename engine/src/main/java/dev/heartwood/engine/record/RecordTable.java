@@ -27,6 +27,9 @@ final class RecordTable {
     private static final int TAG_BITS = 16;
     private static final int TAG_SHIFT = Long.SIZE - TAG_BITS;
     private static final int BUCKETS_MAX = 1 << 24;
+    /** The most memory that a table makes use of. */
+    static final long BYTES_MAX = (long) BUCKETS_MAX * BUCKET_BYTES;
+
     private static final long USED = 1L << 45;
     private static final long ADDRESS = USED - 1;
     private static final int ADDRESS_SHIFT = 3;
@@ -38,7 +41,8 @@ final class RecordTable {
     /** @param address memory of zeros, aligned to a cache line */
     RecordTable(long address, long bytes) {
         this.address = address;
-        this.bucketCount = Math.min(bytes / BUCKET_BYTES, BUCKETS_MAX);
+        assert bytes <= BYTES_MAX;
+        this.bucketCount = bytes / BUCKET_BYTES;
     }
 
     /** The bucket of a hash: by its top 24 bits. */

@@ -1,6 +1,6 @@
 package dev.heartwood.engine.store;
 
-import dev.heartwood.engine.base.Clock;
+import dev.heartwood.engine.base.BriefWait;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
@@ -9,9 +9,6 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  */
 final class Lanes {
     private static final int STRIDE = 32;
-    private static final int SPINS = 128;
-    private static final int YIELDS = SPINS + 64;
-    private static final long SLEEP_NANOS = 20_000;
 
     private final AtomicIntegerArray owned;
     private final int count;
@@ -30,19 +27,19 @@ final class Lanes {
     /** Owns some lane, the hinted one when it is free; returns it. */
     int enter(int hint) {
         int lane = hint & (count - 1);
-        for (int spins = 0; ; spins++) {
+        for (int looks = 0; ; looks++) {
             if (owned.getPlain(index(lane)) == 0 && owned.compareAndSet(index(lane), 0, 1)) {
                 return lane;
             }
             lane = lane + 1 & (count - 1);
-            pause(spins);
+            BriefWait.pause(looks);
         }
     }
 
     /** Owns the first lane, waiting for it if need be: so that what is synced together lies in one file of the log. */
     int enterFirst() {
-        for (int spins = 0; owned.getPlain(index(0)) != 0 || !owned.compareAndSet(index(0), 0, 1); spins++) {
-            pause(spins);
+        for (int looks = 0; owned.getPlain(index(0)) != 0 || !owned.compareAndSet(index(0), 0, 1); looks++) {
+            BriefWait.pause(looks);
         }
         return 0;
     }
@@ -55,8 +52,8 @@ final class Lanes {
     /** Owns every lane, in ascending order, so that no write is under way. */
     void enterAll() {
         for (int lane = 0; lane < count; lane++) {
-            for (int spins = 0; !owned.compareAndSet(index(lane), 0, 1); spins++) {
-                pause(spins);
+            for (int looks = 0; !owned.compareAndSet(index(lane), 0, 1); looks++) {
+                BriefWait.pause(looks);
             }
         }
     }
@@ -71,24 +68,10 @@ final class Lanes {
     /** Returns once every write that was under way has ended; writes that begin meanwhile are not waited for. */
     void drain() {
         for (int lane = 0; lane < count; lane++) {
-            for (int spins = 0; !owned.compareAndSet(index(lane), 0, 1); spins++) {
-                pause(spins);
+            for (int looks = 0; !owned.compareAndSet(index(lane), 0, 1); looks++) {
+                BriefWait.pause(looks);
             }
             exit(lane);
-        }
-    }
-
-    /**
-     * Who waits long sleeps. Yielding alone is not enough: a carrier that always has a virtual thread to go on with never looks for
-     * those that were woken from outside, and the owner of the lane may be one of them.
-     */
-    private static void pause(int spins) {
-        if (spins < SPINS) {
-            Thread.onSpinWait();
-        } else if (spins < YIELDS) {
-            Thread.yield();
-        } else {
-            Clock.SYSTEM.parkNanos(SLEEP_NANOS);
         }
     }
 

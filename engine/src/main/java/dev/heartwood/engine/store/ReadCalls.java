@@ -68,7 +68,7 @@ final class ReadCalls {
     byte[] get(SnapshotHold snapshot, MemorySegment key) {
         Operation operation = calls.begin();
         SnapshotState state = null;
-        EntryResolver.Operands operands;
+        EntryResolver.Operands operands = null;
         try {
             if (isTooLong(key.byteSize())) {
                 return null;
@@ -83,7 +83,7 @@ final class ReadCalls {
                 return value;
             }
         } finally {
-            end(operation, state);
+            end(operation, state, operands);
         }
         return apply(operands);
     }
@@ -92,7 +92,7 @@ final class ReadCalls {
     long get(SnapshotHold snapshot, MemorySegment key, MemorySegment destination) {
         Operation operation = calls.begin();
         SnapshotState state = null;
-        EntryResolver.Operands operands;
+        EntryResolver.Operands operands = null;
         try {
             if (destination.isReadOnly()) {
                 throw new IllegalArgumentException("a destination that is read-only");
@@ -110,7 +110,7 @@ final class ReadCalls {
                 return valueLength;
             }
         } finally {
-            end(operation, state);
+            end(operation, state, operands);
         }
         byte[] value = apply(operands);
         if (value == null) {
@@ -162,6 +162,19 @@ final class ReadCalls {
 
     private static SnapshotState stateOf(SnapshotHold snapshot) {
         return snapshot == null ? null : snapshot.enter();
+    }
+
+    /** Where that fails, as on a full Java heap, what was taken is not applied. */
+    private void end(Operation operation, SnapshotState state, EntryResolver.Operands taken) {
+        boolean isApplied = false;
+        try {
+            end(operation, state);
+            isApplied = true;
+        } finally {
+            if (!isApplied && taken != null) {
+                calls.applied();
+            }
+        }
     }
 
     private static void end(Operation operation, SnapshotState state) {

@@ -63,6 +63,9 @@ final class Tuner {
     /** Whether a part of the stored keys is no range of the user's. */
     private final boolean isHashed;
     private StoreTuning tuning;
+    /** A call that tuned the store has not come to its end. */
+    private boolean isHalfDone;
+
     /** Null unless the store decides by itself. */
     private AutoPolicy auto;
     /** What was decided and is not carried out yet: where that fails, as on a full Java heap, it is done again. */
@@ -110,9 +113,12 @@ final class Tuner {
 
     /** Tunes the store; where it goes on deciding by itself, it keeps what it has decided about nodes. */
     synchronized void tune(StoreTuning wanted) {
-        boolean isOther = wanted.policy() != tuning.policy();
+        // What failed half way, as on a full Java heap, is done by the next call, also by one that goes back to what was before.
+        boolean isAll = isHalfDone;
+        isHalfDone = true;
+        boolean isOther = isAll || wanted.policy() != tuning.policy();
         boolean isAsked = isOther || wanted.checkpointDistance() != tuning.checkpointDistance();
-        if (wanted.spaceAmplificationTarget() != tuning.spaceAmplificationTarget()) {
+        if (isAll || wanted.spaceAmplificationTarget() != tuning.spaceAmplificationTarget()) {
             background.tuneSpace(wanted.spaceAmplificationTarget());
         }
         if (isAsked) {
@@ -131,8 +137,8 @@ final class Tuner {
             due.removeIf(decision -> decision.part() == Part.CHECKPOINT_DISTANCE);
             auto.ask(wanted.checkpointDistance());
         }
-        // Last: what failed half way, as on a full Java heap, is done again by the next call.
         tuning = wanted;
+        isHalfDone = false;
     }
 
     /** Takes their own policies from all nodes. */

@@ -16,6 +16,9 @@ import org.junit.jupiter.api.Test;
 class EpochsCrowdTest {
     private static final int THREADS = Epochs.SLOTS + 600;
 
+    /** All slots but those of who may be waited for. */
+    private static final int BRIEF_SLOTS_END = Epochs.SLOTS + 32;
+
     @Test
     void whoFindsNoSlotGetsOneLater() throws InterruptedException {
         Epochs epochs = new Epochs();
@@ -46,6 +49,26 @@ class EpochsCrowdTest {
             thread.join();
         }
         assertEquals(THREADS, entered.get());
+        assertFalse(epochs.isOccupied());
+    }
+
+    /** Those who waited for one of the slots that are held briefly kept all carriers from who had it and was woken from outside. */
+    @Test
+    void whoWaitsForABriefSlotLeavesTheCarriersToOthers() throws InterruptedException {
+        Epochs epochs = new Epochs();
+        List<Integer> slots = new ArrayList<>();
+        for (int i = 1; i < BRIEF_SLOTS_END; i++) {
+            slots.add(epochs.enterBriefly());
+        }
+        Starving starving = new Starving();
+        starving.run(
+                () -> {
+                    int slot = epochs.enterBriefly();
+                    starving.awaitWake();
+                    epochs.exit(slot);
+                },
+                () -> epochs.exit(epochs.enterBriefly()));
+        slots.forEach(epochs::exit);
         assertFalse(epochs.isOccupied());
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -34,6 +35,14 @@ class RecordTableTest {
             assertFalse(table.mayHold(bucket, HASH));
             assertTrue(table.remembers(bucket, HASH));
         }
+    }
+
+    /** Memory beyond that was taken and never used: of a budget of 256 GiB a GiB. */
+    @Test
+    void aTableTakesNoMoreThanItUses() {
+        assertEquals(RecordTable.BYTES_MAX, RecordCache.tableBytes(16L << 30, 0));
+        assertEquals(RecordTable.BYTES_MAX, RecordCache.tableBytes(8L << 30, 64L << 30));
+        assertTrue(RecordCache.tableBytes(4L << 30, 0) < RecordTable.BYTES_MAX);
     }
 
     private static void assertSlot(RecordTable table, long bucket, long record) {

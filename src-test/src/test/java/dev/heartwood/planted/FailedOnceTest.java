@@ -1,0 +1,36 @@
+package dev.heartwood.planted;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.constant.ClassDesc;
+import java.lang.constant.ConstantDescs;
+import java.lang.constant.MethodTypeDesc;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What fails half way, on a Java heap that is full for a moment, leaves nothing half done behind. */
+class FailedOnceTest {
+    /** Whoever closed the store waited for ever for what was to be applied. */
+    @Test
+    void aReadThatFailsAsItEndsIsNotWaitedFor() throws ReflectiveOperationException {
+        run(FailedReadEnd.class, "ReadCalls", "end", "SnapshotState", "release");
+    }
+
+    /** Back to what it was tuned to before was no change, and so the store did not decide by itself any more. */
+    @Test
+    void aStoreThatWasTunedHalfWayCanBeTunedBack() throws ReflectiveOperationException {
+        run(HalfTuned.class, "Tuner", "tune", "Tuner", "forgetNodes");
+    }
+
+    /** Runs a test in an engine that fails once after a call. */
+    private static void run(Class<?> test, String within, String method, String owner, String called) throws ReflectiveOperationException {
+        PlantedEngine engine = new PlantedEngine(
+                List.of("dev.heartwood.engine.store." + within),
+                List.of(method),
+                planted -> Edits.onCalls(owner, called, planted, (builder, call) -> builder.with(call)
+                        .invokestatic(
+                                ClassDesc.of(FailingOnce.class.getName()), "reached", MethodTypeDesc.of(ConstantDescs.CD_void))));
+        ((Runnable) engine.loadClass(test.getName()).getConstructor().newInstance()).run();
+        assertEquals(1, engine.places());
+    }
+}
