@@ -149,8 +149,27 @@ class RawDeviceTest {
     @Test
     void aDeviceThatHoldsSomethingElseIsNotTouched() throws IOException, InterruptedException {
         said("dd", "if=/dev/urandom", "of=" + device, "bs=4096", "count=3", "seek=5", "conv=fsync");
+        assertRefusedAsItIs();
+        // Nor where a creation was broken off before the device was there.
+        Files.write(directory.resolve("creating"), new byte[] {1, 2, 3, 4, 5, 6, 7, 8});
+        assertRefusedAsItIs();
+    }
+
+    /** Of another directory, whose log and session are not here. */
+    @Test
+    void aStoreIsNotMadeAnewWhereACreationWasBrokenOff() throws IOException {
+        Heartwood.open(directory, options(DeviceKind.AUTO)).close();
+        Path other = Files.createDirectory(parent.path().resolve("other"));
+        Files.createSymbolicLink(other.resolve("data.hw"), Path.of(device));
+        Files.write(other.resolve("creating"), new byte[] {1, 2, 3, 4, 5, 6, 7, 8});
         byte[] before = Files.readAllBytes(image);
-        assertThrows(StoreException.class, () -> Heartwood.open(directory, options(DeviceKind.AUTO)));
+        assertThrows(NotAStoreException.class, () -> Heartwood.open(other, options(DeviceKind.AUTO)));
+        assertArrayEquals(before, Files.readAllBytes(image));
+    }
+
+    private void assertRefusedAsItIs() throws IOException {
+        byte[] before = Files.readAllBytes(image);
+        assertThrows(NotAStoreException.class, () -> Heartwood.open(directory, options(DeviceKind.AUTO)));
         assertArrayEquals(before, Files.readAllBytes(image));
     }
 

@@ -12,7 +12,7 @@ public final class StoreFiles {
     /** Superblocks, tree and filters. */
     public static final String DATA = "data.hw";
 
-    /** Present while a store is being made: what is there then was never acknowledged and is made anew. */
+    /** Present while a store is being made; see {@link Creation}. */
     public static final String CREATING = "creating";
 
     /**

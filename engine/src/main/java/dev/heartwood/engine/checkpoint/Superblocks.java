@@ -7,6 +7,7 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
+import dev.heartwood.engine.base.ImageReader;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.os.Memory;
@@ -14,6 +15,7 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import java.util.Arrays;
 
 /**
  * The two copies of the superblock, on pages {@value #FIRST_PAGE} and {@value #SECOND_PAGE}. One thread at a time.
@@ -67,6 +69,18 @@ public final class Superblocks implements AutoCloseable {
     /** The pages of both copies. */
     public static int[] pages() {
         return new int[] {FIRST_PAGE, SECOND_PAGE};
+    }
+
+    /** Whether a copy may be among the first bytes of a device, whole or not. */
+    public static boolean mayBeAmong(byte[] beginning) {
+        for (int page : pages()) {
+            int at = (page << PageLayout.PAGE_SHIFT) + MAGIC;
+            if (beginning.length >= at + Long.BYTES
+                    && new ImageReader(Arrays.copyOfRange(beginning, at, at + Long.BYTES)).getLong() == MAGIC_VALUE) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** What was found on one page: a superblock, or why there is none. */

@@ -14,6 +14,7 @@ import dev.heartwood.engine.backup.BackupUndo;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.checkpoint.Checkpointer;
+import dev.heartwood.engine.checkpoint.Creation;
 import dev.heartwood.engine.checkpoint.FormatVersion;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.StoreFiles;
@@ -67,6 +68,8 @@ final class StoreOpener {
     private final Purpose purpose;
     private final Deque<AutoCloseable> opened = new ArrayDeque<>();
     private boolean isLocked;
+    /** Of a store that is made. */
+    private long storeId;
 
     /** What a store is opened for. */
     enum Purpose {
@@ -121,9 +124,14 @@ final class StoreOpener {
         if (!BackupUndo.isPending(files)) {
             StoreFiles.requireNoCopying(files);
         }
-        boolean blank = isBlankDevice();
-        boolean exists = files.exists(StoreFiles.DATA) && !files.exists(StoreFiles.CREATING) && !blank;
+        boolean creating = files.exists(StoreFiles.CREATING);
+        byte[] beginning = beginningOfNewDevice();
+        boolean blank = beginning != null && isZero(beginning);
+        boolean exists = files.exists(StoreFiles.DATA) && !creating && !blank;
         String directory = files.directory().toString();
+        if (exists && isLocked && beginning != null && !Superblocks.mayBeAmong(beginning)) {
+            throw new NotAStoreException(directory, StoreFiles.DATA + " is a device that holds something else");
+        }
         if (exists && options.openMode() == OpenMode.CREATE_NEW) {
             throw new StoreExistsException(directory);
         }
@@ -136,18 +144,35 @@ final class StoreOpener {
 
     /** Why no store is to be made where there is none; null when it is. */
     private String refusal(boolean blank) {
+        if (!files.exists(StoreFiles.DATA) && files.list().contains(StoreFiles.DATA)) {
+            return StoreFiles.DATA + " is a link to something that is not there";
+        }
+        if (files.exists(StoreFiles.CREATING)) {
+            return refusalOfUnfinished();
+        }
         if (options.openMode() == OpenMode.OPEN_EXISTING) {
             String missing = blank ? StoreFiles.DATA + " is a device without a store" : "no " + StoreFiles.DATA;
             return missing + ", and the options say OPEN_EXISTING";
         }
-        if (!files.exists(StoreFiles.CREATING)) {
-            for (String name : files.list()) {
-                if (!name.equals("LOCK") && !name.equals(StoreFiles.DATA)) {
-                    return "no " + StoreFiles.DATA + ", but other files such as " + name;
-                }
+        for (String name : files.list()) {
+            if (!name.equals(StoreFiles.DATA)) {
+                return "no " + StoreFiles.DATA + ", but other files such as " + name;
             }
         }
         return null;
+    }
+
+    /** The same where a creation was broken off, if none is under way. */
+    private String refusalOfUnfinished() {
+        String unfinished = "its creation was never finished";
+        if (options.openMode() == OpenMode.OPEN_EXISTING) {
+            return unfinished + ", and the options say OPEN_EXISTING";
+        }
+        String other = isLocked ? Creation.other(files) : null;
+        return other == null
+                ? null
+                : unfinished + ", but there is " + other + "; what was put there since opens once the file " + StoreFiles.CREATING
+                        + " is deleted";
     }
 
     /**
@@ -158,25 +183,39 @@ final class StoreOpener {
         return !isLocked && (files.exists(StoreFiles.CREATING) || files.exists(StoreFiles.DATA) && !isBlankDevice());
     }
 
-    /** Whether the data file is a raw device on which nothing was ever made: no session, and where superblocks go it is zero. */
     private boolean isBlankDevice() {
-        if (!files.isRawDevice(StoreFiles.DATA) || files.exists(SessionMark.NAME)) {
-            return false;
-        }
-        byte[] beginning = files.readFile(StoreFiles.DATA, PageLayout.EXTENT_BYTES);
+        byte[] beginning = beginningOfNewDevice();
+        return beginning != null && isZero(beginning);
+    }
+
+    /** Where superblocks go, if the data file is a raw device with which no session was begun; else null. */
+    private byte[] beginningOfNewDevice() {
+        boolean isNew = files.isRawDevice(StoreFiles.DATA) && !files.exists(SessionMark.NAME);
+        return isNew ? files.readFile(StoreFiles.DATA, PageLayout.EXTENT_BYTES) : null;
+    }
+
+    /** Whether nothing was ever made there. */
+    private static boolean isZero(byte[] beginning) {
         return Arrays.equals(beginning, new byte[PageLayout.EXTENT_BYTES]);
     }
 
     private BlockDevice openDevice(boolean create) {
         if (create) {
-            files.writeFile(StoreFiles.CREATING, new byte[] {1});
+            storeId = Creation.begin(files, environment.randomness().nextLong() | 1);
             if (files.exists(StoreFiles.DATA) && !files.isRawDevice(StoreFiles.DATA)) {
                 files.delete(StoreFiles.DATA);
             }
         }
-        BlockDevice device = files.openDevice(StoreFiles.DATA, create);
-        opened.push(device);
-        return device;
+        try {
+            BlockDevice device = files.openDevice(StoreFiles.DATA, create);
+            opened.push(device);
+            return device;
+        } catch (RuntimeException | Error e) {
+            if (create) {
+                Closing.join(e, Closing.run(() -> Creation.takeBack(files)));
+            }
+            throw e;
+        }
     }
 
     /** Where the data file cannot be made, nothing stays of the salvage: it, or another one, may be tried again. */
@@ -192,12 +231,10 @@ final class StoreOpener {
 
     private Superblock create(BlockDevice device, Superblocks superblocks) {
         device.allocate(PageLayout.EXTENT_BYTES);
-        long storeId = environment.randomness().nextLong() | 1;
         Superblock first = new Superblock(
                 FormatVersion.CURRENT.number(), storeId, 1, 0, 0, 1, new long[0], 0, options.toString());
         superblocks.write(first);
-        files.delete(StoreFiles.CREATING);
-        files.syncDirectory();
+        Creation.end(files);
         return first;
     }
 
