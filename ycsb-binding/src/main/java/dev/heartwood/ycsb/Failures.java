@@ -1,17 +1,34 @@
 package dev.heartwood.ycsb;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts what has failed in this process, since YCSB's client ends well whatever happens. Thread-safe. */
+/** Counts what has failed or found nothing in this process, since YCSB's client ends well whatever happens. Thread-safe. */
 final class Failures {
+    private static final LongAdder CALLS = new LongAdder();
     private static final LongAdder OPERATIONS = new LongAdder();
+    private static final LongAdder ABSENT = new LongAdder();
     private static final LongAdder CLIENTS = new LongAdder();
 
     private Failures() {}
 
-    /** An operation has failed. That a key is absent is no failure. */
+    /** An operation begins. */
+    static void call() {
+        CALLS.increment();
+    }
+
+    /** An operation has failed. */
     static void ofOperation() {
         OPERATIONS.increment();
+    }
+
+    /**
+     * An operation has not found the record that it named. No workload names others than were loaded, or inserted before, so they were
+     * not loaded, or to another place.
+     */
+    static void ofAbsentRecord() {
+        ABSENT.increment();
     }
 
     /** A client has failed outside of its operations: it could not begin, or end, or its thread died. */
@@ -24,16 +41,27 @@ final class Failures {
         return OPERATIONS.sum();
     }
 
-    /** All failures in words, or {@code null} when there were none. */
-    static String summary() {
+    /** How many operations have not found their record. */
+    static long absentRecords() {
+        return ABSENT.sum();
+    }
+
+    /** All that failed or found nothing in words, a line each; empty when there was none. */
+    static List<String> summary() {
         long operations = OPERATIONS.sum();
         long clients = CLIENTS.sum();
-        if (operations == 0 && clients == 0) {
-            return null;
+        long absent = ABSENT.sum();
+        List<String> lines = new ArrayList<>();
+        if (operations > 0 || clients > 0) {
+            String text = operations == 0 ? "" : count(operations, "operation");
+            String both = operations == 0 || clients == 0 ? "" : " and ";
+            lines.add(text + both + (clients == 0 ? "" : count(clients, "client")) + " failed");
         }
-        String text = operations == 0 ? "" : count(operations, "operation");
-        String both = operations == 0 || clients == 0 ? "" : " and ";
-        return text + both + (clients == 0 ? "" : count(clients, "client")) + " failed";
+        if (absent > 0) {
+            lines.add(absent + " of " + count(CALLS.sum(), "operation") + " found no record: load first, with the same "
+                    + SharedTables.DIRECTORY + " and recordcount");
+        }
+        return lines;
     }
 
     private static String count(long number, String what) {

@@ -7,6 +7,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreException;
 import dev.heartwood.TooLargeException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,8 +26,8 @@ import site.ycsb.Status;
  *
  * <p>Reads, updates and deletes of an absent key are {@code NOT_FOUND}; an insert writes the record whether
  * there was one or not. Keys and values that are too long are a {@code BAD_REQUEST}, use after the end is
- * {@code SERVICE_UNAVAILABLE}, and any other failure an {@code ERROR}. All these are counted, and the first of a
- * client is printed.
+ * {@code SERVICE_UNAVAILABLE}, and any other failure an {@code ERROR}. All these three are counted, and the first of a
+ * client is printed. Counted apart are reads and updates of an absent key and scans from one, which find the records after it.
  */
 public final class HeartwoodClient extends DB {
     private Tables tables;
@@ -74,6 +75,7 @@ public final class HeartwoodClient extends DB {
         return guarded(() -> {
             byte[] value = tables.table(table).get(bytes(key));
             if (value == null) {
+                Failures.ofAbsentRecord();
                 return Status.NOT_FOUND;
             }
             FieldCodec.decode(value, fields, result);
@@ -89,11 +91,17 @@ public final class HeartwoodClient extends DB {
             Set<String> fields,
             Vector<HashMap<String, ByteIterator>> result) {
         return guarded(() -> {
-            try (Cursor cursor = tables.table(table).cursor(KeyRange.from(bytes(startKey)))) {
+            byte[] start = bytes(startKey);
+            try (Cursor cursor = tables.table(table).cursor(KeyRange.from(start))) {
+                boolean isThere = false;
                 for (int i = 0; i < recordCount && cursor.next(); i++) {
+                    isThere |= i == 0 && Arrays.equals(cursor.key(), start);
                     HashMap<String, ByteIterator> row = new HashMap<>();
                     FieldCodec.decode(cursor.value(), fields, row);
                     result.add(row);
+                }
+                if (!isThere) {
+                    Failures.ofAbsentRecord();
                 }
             }
             return Status.OK;
@@ -114,6 +122,7 @@ public final class HeartwoodClient extends DB {
             byte[] name = bytes(key);
             byte[] before = store.get(name);
             if (before == null) {
+                Failures.ofAbsentRecord();
                 return Status.NOT_FOUND;
             }
             store.put(name, FieldCodec.encode(drained(values, FieldCodec.decode(before))));
@@ -153,6 +162,7 @@ public final class HeartwoodClient extends DB {
     }
 
     private Status guarded(Supplier<Status> operation) {
+        Failures.call();
         try {
             return operation.get();
         } catch (TooLargeException e) {

@@ -10,8 +10,8 @@ import site.ycsb.Client;
 import site.ycsb.Workload;
 
 /**
- * Runs YCSB's client, and ends with exit code 1 when a store could not be opened or an operation failed, which it counts on
- * standard error, 2 when a property {@code heartwood.*} is not an option, there is no such workload, or a count is
+ * Runs YCSB's client, and ends with exit code 1 when a store could not be opened, or an operation failed or found no record, which
+ * it counts on standard error, 2 when a property {@code heartwood.*} is not an option, there is no such workload, or a count is
  * no number or a larger one than the client takes, in a file or by itself.
  */
 public final class Main {
@@ -126,10 +126,10 @@ public final class Main {
     }
 
     private static void endWithFailure() {
-        String failures = Failures.summary();
-        if (failures != null) {
+        List<String> failures = Failures.summary();
+        if (!failures.isEmpty()) {
             System.out.flush();
-            System.err.println("heartwood ycsb: " + failures);
+            failures.forEach(line -> System.err.println("heartwood ycsb: " + line));
             Runtime.getRuntime().halt(FAILED);
         }
     }

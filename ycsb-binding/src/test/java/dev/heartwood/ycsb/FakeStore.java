@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** A store in memory that knows the calls the binding makes, with arrays as keys and values. Thread-safe. */
 final class FakeStore {
@@ -53,17 +54,18 @@ final class FakeStore {
     }
 
     private Cursor cursor(KeyRange range) {
-        Iterator<byte[]> values = map.tailMap(range.from()).values().iterator();
-        byte[][] current = new byte[1][];
+        Iterator<Map.Entry<byte[], byte[]>> entries = map.tailMap(range.from()).entrySet().iterator();
+        AtomicReference<Map.Entry<byte[], byte[]>> current = new AtomicReference<>();
         return (Cursor) Proxy.newProxyInstance(
                 FakeStore.class.getClassLoader(),
                 new Class<?>[] {Cursor.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
                     case "next" -> {
-                        current[0] = values.hasNext() ? values.next() : null;
-                        yield current[0] != null;
+                        current.set(entries.hasNext() ? entries.next() : null);
+                        yield current.get() != null;
                     }
-                    case "value" -> current[0];
+                    case "key" -> current.get().getKey();
+                    case "value" -> current.get().getValue();
                     case "close" -> null;
                     default -> throw new AssertionError("the binding called " + method);
                 });

@@ -46,6 +46,26 @@ class HeartwoodClientTest {
         assertEquals(Map.of(), fake.contents());
     }
 
+    /** Whoever runs without a load sees none but these; a delete has nothing more to do. */
+    @Test
+    void absentRecordsAreCountedButThoseThatAreDeleted() {
+        client.insert(TABLE, "k2", fields("field0", "a"));
+        long before = Failures.absentRecords();
+        client.delete(TABLE, "k1");
+        client.read(TABLE, "k2", null, new HashMap<>());
+        client.update(TABLE, "k2", fields("field0", "b"));
+        client.scan(TABLE, "k2", 2, null, new Vector<>());
+        assertEquals(0, Failures.absentRecords() - before);
+        client.read(TABLE, "k1", null, new HashMap<>());
+        assertEquals(1, Failures.absentRecords() - before);
+        client.update(TABLE, "k1", fields("field0", "a"));
+        assertEquals(2, Failures.absentRecords() - before);
+        client.scan(TABLE, "k1", 2, null, new Vector<>());
+        assertEquals(3, Failures.absentRecords() - before, "k2 is found, and not k1");
+        client.scan(TABLE, "k3", 2, null, new Vector<>());
+        assertEquals(4, Failures.absentRecords() - before);
+    }
+
     @Test
     void deletesRemove() {
         client.insert(TABLE, "k1", fields("field0", "a"));

@@ -1,6 +1,7 @@
 package dev.heartwood.ycsb;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -9,8 +10,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class MainTest {
     /** More than a key may have. */
@@ -93,8 +98,34 @@ class MainTest {
     @Test
     void whatSucceedsEndsWell() throws IOException, InterruptedException {
         assertEnds(0, null, run("-load", "recordcount=10"));
-        // Updates of keys that are not there are not failures.
-        assertEnds(0, null, run("-t", "recordcount=10", "operationcount=50", "zeropadding=20"));
+        assertEnds(0, null, run("-t", "recordcount=10", "operationcount=50"));
+    }
+
+    /** A record may be read as soon as it was inserted, by any thread. */
+    @Test
+    void whatARunInsertsIsThereToBeReadAndScanned() throws IOException, InterruptedException {
+        String[] counts = {"recordcount=100", "operationcount=2000", "insertproportion=0.4", "threadcount=4"};
+        assertEnds(0, null, runOn(Path.of("workloads/workloadd"), "-load", counts));
+        for (String workload : List.of("workloadd", "workloade")) {
+            Ended ended = runOn(Path.of("workloads", workload), "-t", counts);
+            assertEnds(0, null, ended);
+            assertFalse(ended.said().contains("no record"), ended.said());
+        }
+    }
+
+    /** On a store that was never loaded, or with another count, all reads and updates failed, and the process ended with exit code 0. */
+    @ParameterizedTest
+    @CsvSource({"a, recordcount=100", "e, insertproportion=0", "f, zeropadding=20"})
+    void recordsThatAreNotThereAreCountedAndEndItWithAFailure(char workload, String property) throws IOException, InterruptedException {
+        assertEnds(0, null, run("-load", "recordcount=10", "table=other"));
+        Ended ended = runOn(Path.of("workloads/workload" + workload), "-t", "recordcount=10", "operationcount=50", "threadcount=2", property);
+        assertEquals(1, ended.code(), ended.said());
+        Matcher count = Pattern.compile("heartwood ycsb: (\\d+) of (\\d+) operations found no record: load first, "
+                        + "with the same heartwood.dir and recordcount")
+                .matcher(ended.said());
+        assertTrue(count.find(), ended.said());
+        assertTrue(Integer.parseInt(count.group(2)) >= 50, ended.said());
+        assertEquals(count.group(2), count.group(1), ended.said());
     }
 
     /** Records that were refused for their size were counted by nobody, and the process ended with exit code 0. */
