@@ -21,7 +21,8 @@ public final class Heartwood {
      * directory. A store is made there when the first 128 KiB of the device are zero; a device that holds anything else is refused
      * and not written to. Lock, log and the other small files stay in the directory.
      *
-     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4 KiB
+     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4 KiB, and where the JVM
+     *     denies native access, which {@code --enable-native-access} gives
      * @throws InsufficientMemoryException when the machine refuses the memory
      * @throws StoreException as {@link Environment#open}
      * @throws IllegalStateException when there is no engine on the class path or module path
@@ -47,7 +48,8 @@ public final class Heartwood {
     /**
      * Opens an environment that many stores share: one memory budget, one page cache, one set of workers.
      *
-     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4 KiB
+     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4 KiB, and where the JVM
+     *     denies native access, which {@code --enable-native-access} gives
      * @throws InsufficientMemoryException when the machine refuses the memory
      * @throws IllegalStateException when there is no engine on the class path or module path
      */

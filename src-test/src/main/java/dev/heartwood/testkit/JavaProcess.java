@@ -17,10 +17,12 @@ public final class JavaProcess {
      */
     public record Ended(int exit, String output) {}
 
+    private static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
+
     private final String main;
     private final List<String> arguments;
     private final List<String> prefix = new ArrayList<>();
-    private final List<String> flags = new ArrayList<>(List.of("-ea", "--enable-native-access=ALL-UNNAMED"));
+    private final List<String> flags = new ArrayList<>(List.of("-ea", NATIVE_ACCESS));
 
     private JavaProcess(String main, List<String> arguments) {
         this.main = main;
@@ -36,6 +38,12 @@ public final class JavaProcess {
     public JavaProcess flags(String... more) {
         flags.addAll(List.of(more));
         return this;
+    }
+
+    /** Gives no native access by a flag, so that the JVM does what a word of its own says about it: {@code deny} or {@code warn}. */
+    public JavaProcess illegalNativeAccess(String word) {
+        flags.remove(NATIVE_ACCESS);
+        return flags("--illegal-native-access=" + word);
     }
 
     /** Has another program run the JVM: its command comes first. */

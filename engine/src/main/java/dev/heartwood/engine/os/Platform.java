@@ -1,5 +1,7 @@
 package dev.heartwood.engine.os;
 
+import java.lang.foreign.MemorySegment;
+
 /** What differs between the two machines that Heartwood runs on: some open flags and system call numbers of Linux. */
 public enum Platform {
     X86_64(0x4000, 0x10000, 217, 332),
@@ -26,14 +28,33 @@ public enum Platform {
     /**
      * Refuses this process where Heartwood does not run, before anything else of this package is used.
      *
-     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4096 bytes
+     * @throws UnsupportedOperationException on anything but Linux on x86-64 or AArch64 with memory pages of 4096 bytes, and where the
+     *     JVM denies native access
      */
     public static void require() {
         current();
+        requireNativeAccess();
         int pageBytes = NativeMemory.pageBytes();
         if (pageBytes != PAGE_BYTES) {
             throw new UnsupportedOperationException(
                     "Heartwood runs where memory has pages of " + PAGE_BYTES + " bytes, and here they have " + pageBytes);
+        }
+    }
+
+    /*
+     * By a restricted call, since Module.isNativeAccessEnabled is false as well where the JVM only warns of the first one. The classes
+     * that hold native functions would fail while they are initialized, and could not say a second time why.
+     */
+    @SuppressWarnings("restricted")
+    private static void requireNativeAccess() {
+        try {
+            MemorySegment.NULL.reinterpret(0);
+        } catch (IllegalCallerException e) {
+            Module module = Platform.class.getModule();
+            throw new UnsupportedOperationException(
+                    "Heartwood calls the C library, and this JVM denies it native access: start it with --enable-native-access="
+                            + (module.isNamed() ? module.getName() : "ALL-UNNAMED"),
+                    e);
         }
     }
 
