@@ -31,7 +31,7 @@ public interface Environment extends AutoCloseable {
     /** The options this environment was opened with. */
     EnvironmentOptions options();
 
-    /** What the environment uses of its budget now. */
+    /** What the environment uses of its budget now: nothing once it is closed. */
     MemoryStats memoryStats();
 
     /**

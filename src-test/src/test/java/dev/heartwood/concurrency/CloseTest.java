@@ -3,6 +3,7 @@ package dev.heartwood.concurrency;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
 import dev.heartwood.ClosedException;
@@ -13,6 +14,7 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.MemoryStats;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
@@ -74,6 +76,23 @@ class CloseTest {
                 }
                 assertEquals(3, refused.get());
             }
+        }
+    }
+
+    /** What the cache had taken was subtracted from pools that had none of it any more. */
+    @Test
+    void aClosedEnvironmentUsesNothing() {
+        try (TestDirectory directory = new TestDirectory("used")) {
+            Environment environment = Heartwood.openEnvironment(EnvironmentOptions.builder().memory(options.memory()).build());
+            KeyValueStore store = environment.open(directory.path(), options);
+            for (int i = 0; i < 100; i++) {
+                store.put(new byte[] {(byte) i}, new byte[4000]);
+            }
+            assertArrayEquals(new byte[4000], store.get(new byte[] {0}));
+            store.close();
+            assertTrue(environment.memoryStats().cacheCapacityBytes() > 0);
+            environment.close();
+            assertEquals(new MemoryStats(options.memory().bytes(), 0, 0, 0, 0, 0, 0), environment.memoryStats());
         }
     }
 

@@ -17,6 +17,7 @@ final class FrameBlocks implements AutoCloseable {
     private final MemoryPool pool;
     private final ArrayList<Block> frameBlocks = new ArrayList<>();
     private final Block metadata;
+    private final long bytes;
 
     /** Takes about {@code bytes} for frames and their metadata together. */
     FrameBlocks(MemoryPool pool, long bytes, int metadataBytesPerFrame) {
@@ -37,6 +38,7 @@ final class FrameBlocks implements AutoCloseable {
             giveBack();
             throw e;
         }
+        this.bytes = metadata.bytes + frameBlocks.stream().mapToLong(Block::bytes).sum();
     }
 
     /** The block for the metadata of so many frames. Frame 0 stands for none, and has some, too. */
@@ -109,9 +111,9 @@ final class FrameBlocks implements AutoCloseable {
         return false;
     }
 
-    /** The bytes taken from the pool. */
+    /** The bytes taken from the pool. Asked by any thread, be it while they are given back. */
     long bytes() {
-        return metadata.bytes + frameBlocks.stream().mapToLong(Block::bytes).sum();
+        return bytes;
     }
 
     @Override

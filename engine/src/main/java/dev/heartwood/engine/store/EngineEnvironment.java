@@ -103,6 +103,8 @@ public final class EngineEnvironment implements Environment {
 
     private final Closing closing;
     private boolean closed;
+    /** Whether pools and caches close, whose counts mean nothing then. Written once, by who closes. */
+    private volatile boolean isGivenBack;
 
     private EngineEnvironment(
             EnvironmentOptions options,
@@ -137,6 +139,7 @@ public final class EngineEnvironment implements Environment {
                     this::awaitCalls,
                     this::reclaimAll,
                     operations::close,
+                    () -> isGivenBack = true,
                     cache::close,
                     records::close,
                     cachePool::close,
@@ -333,6 +336,9 @@ public final class EngineEnvironment implements Environment {
 
     @Override
     public MemoryStats memoryStats() {
+        if (isGivenBack) {
+            return new MemoryStats(options.memory().bytes(), 0, 0, 0, 0, 0, 0);
+        }
         CacheStats stats = cache.stats();
         long framesUsed = stats.frames() - stats.framesAvailable() - stats.framesOfMaps();
         return new MemoryStats(
@@ -340,7 +346,8 @@ public final class EngineEnvironment implements Environment {
                 Math.max(0, memtablePool.allocated() - records.bytesBorrowed() - cache.bytesBorrowed(memtablePool)),
                 framesUsed * PageLayout.PAGE_BYTES + stats.bytesBorrowed() + records.bytesHeld(),
                 cache.bytes() + stats.bytesBorrowed() + records.bytes(),
-                Math.max(0, mergePool.allocated() - cache.bytesBorrowed(mergePool)) + foregroundPool.allocated() + cachePool.allocated() - cache.bytes(),
+                Math.max(0, mergePool.allocated() - cache.bytesBorrowed(mergePool)) + foregroundPool.allocated()
+                        + Math.max(0, cachePool.allocated() - cache.bytes()),
                 (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES,
                 shares().stream().mapToLong(MemoryShare::logBytes).sum());
     }
