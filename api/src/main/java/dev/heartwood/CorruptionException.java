@@ -11,7 +11,7 @@ public final class CorruptionException extends StoreException {
     /**
      * Describes one damaged page or record.
      *
-     * @param file the file
+     * @param file its path
      * @param page the page number in the file, or the byte offset divided by 4096
      * @param pageType what the page should have been
      * @param expected what was expected of it
@@ -28,7 +28,7 @@ public final class CorruptionException extends StoreException {
         this.actual = actual;
     }
 
-    /** The damaged file. */
+    /** The path of the damaged file. */
     public String file() {
         return file;
     }

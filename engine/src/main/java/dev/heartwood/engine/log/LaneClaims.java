@@ -272,6 +272,7 @@ final class LaneClaims implements AutoCloseable {
             long generation = claim >>> INDEX_BITS;
             if (generation > checkpointGeneration && !scan.holds(generation, lane, claim & INDEX_MAX)) {
                 throw LogScan.damaged(
+                        storage,
                         FILE,
                         at,
                         "segment " + (claim & INDEX_MAX) + " of lane " + lane + " and generation " + generation,

@@ -89,26 +89,26 @@ final class LaneReader implements AutoCloseable {
     private void take(long address) {
         long recordLsn = record.lsn(address);
         if (recordLsn <= lsn) {
-            throw LogScan.damaged(file(), offset, "an LSN above " + lsn, "LSN " + recordLsn);
+            throw LogScan.damaged(storage, file(), offset, "an LSN above " + lsn, "LSN " + recordLsn);
         }
         lsn = recordLsn;
         durableLsn = Math.max(durableLsn, record.durableLsn(address));
         if (durableLsn >= lsn) {
-            throw LogScan.damaged(file(), offset, "a record durable after it was written", "the contrary");
+            throw LogScan.damaged(storage, file(), offset, "a record durable after it was written", "the contrary");
         }
         if (isMark()) {
             return;
         }
         sequence = record.sequence(address);
         if (sequence <= sequenceLast) {
-            throw LogScan.damaged(file(), offset, "a sequence above " + sequenceLast, "sequence " + sequence);
+            throw LogScan.damaged(storage, file(), offset, "a sequence above " + sequenceLast, "sequence " + sequence);
         }
         sequenceLast = sequence;
         if (record.isBatch(address)) {
             int count = record.batchCount(address);
             int found = batch.count(record.batchPayload(address), record.batchPayloadLength(address));
             if (found != count || sequence + count < sequence) {
-                throw LogScan.damaged(file(), offset, "a batch of " + count, "one of " + found);
+                throw LogScan.damaged(storage, file(), offset, "a batch of " + count, "one of " + found);
             }
             sequenceLast = Math.max(sequence, sequence + count - 1);
         }
@@ -125,7 +125,7 @@ final class LaneReader implements AutoCloseable {
         mapped = storage.openMappedExisting(segment.file());
         if (mapped.length() != segment.header().segmentBytes()) {
             throw LogScan.damaged(
-                    segment.file(), 0, "the length seen before", "a file of " + mapped.length() + " bytes");
+                    storage, segment.file(), 0, "the length seen before", "a file of " + mapped.length() + " bytes");
         }
         record = LogRecord.of(segment.header());
         durableLsn = Math.max(durableLsn, segment.header().durableLsn());

@@ -60,7 +60,7 @@ final class LogScan {
         for (LoggedGeneration generation : generations.values()) {
             LogLife life = generation.header().life();
             if (last != null && life.number() < last.number()) {
-                throw damaged(generation.anyFile(), 0, "a life after " + last, life.toString());
+                throw damaged(storage, generation.anyFile(), 0, "a life after " + last, life.toString());
             }
             last = life;
         }
@@ -76,8 +76,8 @@ final class LogScan {
         unreadable.forEach(file -> damage.accept(headless(file)));
     }
 
-    private static CorruptionException headless(Spare file) {
-        return damaged(file.file(), 0, "an intact header", "two damaged copies of it");
+    private CorruptionException headless(Spare file) {
+        return damaged(storage, file.file(), 0, "an intact header", "two damaged copies of it");
     }
 
     /** Whether there is a segment newer than the checkpoint with this place. */
@@ -147,7 +147,7 @@ final class LogScan {
                 isHeaded |= b != 0;
             }
             if (isHeaded) {
-                damage.accept(damaged(file, 0, "a segment's length", bytes + " bytes"));
+                damage.accept(damaged(storage, file, 0, "a segment's length", bytes + " bytes"));
             }
             if (!isHeaded || bytes < LogLayout.HEADER_BYTES) {
                 spares.add(new Spare(file, number, bytes));
@@ -162,8 +162,7 @@ final class LogScan {
             long page = scratch + (long) copy * PageLayout.PAGE_BYTES;
             unheaded &= SegmentHeader.isUnheaded(page);
             if (!SegmentHeader.isUnheaded(page) && SegmentHeader.isIntact(page)) {
-                SegmentHeader read =
-                        SegmentHeader.read(page, copy, storeId, storage.directory().toString(), file);
+                SegmentHeader read = SegmentHeader.read(page, copy, storeId, storage.directory().resolve(file));
                 header = header == null || isNewer(read, header) ? read : header;
             }
         }
@@ -184,15 +183,15 @@ final class LogScan {
             return;
         }
         if (header.segmentBytes() != bytes) {
-            damage.accept(damaged(file, 0, "a file of " + header.segmentBytes() + " bytes", "one of " + bytes));
+            damage.accept(damaged(storage, file, 0, "a file of " + header.segmentBytes() + " bytes", "one of " + bytes));
         }
         LogLife life = header.generation().life();
         LogLife known = lives.putIfAbsent(life.number(), life);
         if (known != null && !known.equals(life)) {
-            throw damaged(file, 0, known.toString(), life.toString());
+            throw damaged(storage, file, 0, known.toString(), life.toString());
         }
         LoggedGeneration generation = generations.computeIfAbsent(
-                header.generation().number(), n -> new LoggedGeneration(header.generation()));
+                header.generation().number(), n -> new LoggedGeneration(storage, header.generation()));
         generation.add(new Segment(file, header));
     }
 
@@ -248,8 +247,9 @@ final class LogScan {
         return new ReadFailedException(Errno.EIO, Errno.name(Errno.EIO), "madvise (populate)", file.name(), file.windowEnd());
     }
 
-    static CorruptionException damaged(String file, long offset, String expected, String found) {
-        return new CorruptionException(
-                file, offset / PageLayout.PAGE_BYTES, "LOG", expected + " at offset " + offset, found);
+    /** For what a file of the directory should have at an offset. */
+    static CorruptionException damaged(Storage storage, String name, long offset, String expected, String found) {
+        String file = storage.directory().resolve(name).toString();
+        return new CorruptionException(file, offset / PageLayout.PAGE_BYTES, "LOG", expected + " at offset " + offset, found);
     }
 }

@@ -152,14 +152,14 @@ final class LogSurvey {
                 for (LaneReader lane = merge.next(limit); lane != null; lane = merge.next(limit)) {
                     if (lane.lsn() < gaps.expected()) {
                         throw LogScan.damaged(
-                                lane.file(), lane.offset(), "an LSN from " + gaps.expected(), "LSN " + lane.lsn());
+                                storage, lane.file(), lane.offset(), "an LSN from " + gaps.expected(), "LSN " + lane.lsn());
                     }
                     gaps.take(lane.lsn());
                 }
                 for (LaneReader lane : merge.lanes()) {
                     durableLsn = Math.max(durableLsn, lane.durableLsn());
                     if (lane.lsn() >= limit && isWhole) {
-                        throw LogScan.damaged(lane.file(), lane.offset(), "an LSN below " + limit, "LSN " + lane.lsn());
+                        throw LogScan.damaged(storage, lane.file(), lane.offset(), "an LSN below " + limit, "LSN " + lane.lsn());
                     }
                     if (lane.lsn() < limit) {
                         TailSearch tail = lane.searchBehindEnd();
@@ -171,7 +171,7 @@ final class LogSurvey {
             }
             if (isWhole) {
                 if (gaps.expected() > limit) {
-                    throw LogScan.damaged(generation.anyFile(), 0, "generations in order", generation.header().toString());
+                    throw LogScan.damaged(storage, generation.anyFile(), 0, "generations in order", generation.header().toString());
                 }
                 gaps.reach(limit);
             }
@@ -258,12 +258,12 @@ final class LogSurvey {
             }
             String expected = "a record with LSN " + gaps.first();
             if (ends.isEmpty()) {
-                return LogScan.damaged(generations.getFirst().anyFile(), 0, expected, "none in any lane");
+                return LogScan.damaged(storage, generations.getFirst().anyFile(), 0, expected, "none in any lane");
             }
             LaneReader end = ends.get(best);
             TailSearch tail = tails.get(best);
             String behind = tail.isFound() ? ", but a valid one behind it at " + tail.place() : "";
-            return LogScan.damaged(end.file(), end.offset(), expected, "no valid record there" + behind);
+            return LogScan.damaged(storage, end.file(), end.offset(), expected, "no valid record there" + behind);
         }
 
         private int rank(int end) {

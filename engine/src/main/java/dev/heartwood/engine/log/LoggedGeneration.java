@@ -1,5 +1,6 @@
 package dev.heartwood.engine.log;
 
+import dev.heartwood.engine.device.Storage;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -7,10 +8,12 @@ import java.util.TreeMap;
 
 /** The segments of one generation as a directory holds them, by lane. One thread. */
 final class LoggedGeneration {
+    private final Storage storage;
     private final LogGeneration header;
     private final TreeMap<Integer, List<LogScan.Segment>> lanes = new TreeMap<>();
 
-    LoggedGeneration(LogGeneration header) {
+    LoggedGeneration(Storage storage, LogGeneration header) {
+        this.storage = storage;
         this.header = header;
     }
 
@@ -19,12 +22,12 @@ final class LoggedGeneration {
         SegmentHeader added = segment.header();
         if (!added.generation().equals(header)) {
             throw LogScan.damaged(
-                    segment.file(), 0, header.toString(), added.generation().toString());
+                    storage, segment.file(), 0, header.toString(), added.generation().toString());
         }
         List<LogScan.Segment> lane = lanes.computeIfAbsent(added.lane(), n -> new ArrayList<>());
         for (LogScan.Segment other : lane) {
             if (other.header().index() == added.index()) {
-                throw LogScan.damaged(segment.file(), 0, "a segment not yet seen", "the same as in " + other.file());
+                throw LogScan.damaged(storage, segment.file(), 0, "a segment not yet seen", "the same as in " + other.file());
             }
         }
         lane.add(segment);

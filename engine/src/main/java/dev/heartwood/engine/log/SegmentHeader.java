@@ -10,6 +10,7 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 
 /**
  * What a segment says of itself in its header pages.
@@ -124,18 +125,20 @@ record SegmentHeader(
     /**
      * Reads an intact header page.
      *
+     * @param path of the segment
      * @throws CorruptionException when it is of another store or place, or makes no sense
      * @throws FormatTooNewException when a newer version wrote it
      */
-    static SegmentHeader read(long page, int copy, long storeId, String directory, String file) {
+    static SegmentHeader read(long page, int copy, long storeId, Path path) {
+        String file = path.toString();
         long number = Memory.getLong(page + PageLayout.GENERATION);
         PageSeal.verify(page, PageType.LOG, storeId, copy, number, file);
         int format = Memory.getInt(page + LogLayout.HEADER_FORMAT);
         if (format > LogLayout.FORMAT) {
-            throw new FormatTooNewException(directory, format, LogLayout.FORMAT);
+            throw new FormatTooNewException(path.getParent().toString(), format, LogLayout.FORMAT);
         }
         if (format < LogLayout.FORMAT_OLDEST) {
-            throw new FormatTooOldException(directory, format, LogLayout.FORMAT_OLDEST);
+            throw new FormatTooOldException(path.getParent().toString(), format, LogLayout.FORMAT_OLDEST);
         }
         int bootIdBytes = Memory.getInt(page + LogLayout.HEADER_BOOT_ID_BYTES);
         if (bootIdBytes < 0 || bootIdBytes > LogLayout.BOOT_ID_BYTES_MAX) {
@@ -165,11 +168,12 @@ record SegmentHeader(
                 Memory.getLong(page + LogLayout.HEADER_INDEX),
                 Memory.getLong(page + LogLayout.HEADER_PREVIOUS_END),
                 Memory.getLong(page + LogLayout.HEADER_DURABLE));
-        header.check(file, copy);
+        header.check(path, copy);
         return header;
     }
 
-    private void check(String file, int copy) {
+    private void check(Path path, int copy) {
+        String file = path.toString();
         LogLife life = generation.life();
         boolean sane = life.number() > 0
                 && life.firstLsn() > 0
@@ -188,7 +192,7 @@ record SegmentHeader(
         if (!sane) {
             throw new CorruptionException(file, copy, "LOG", "a header that makes sense", toString());
         }
-        if (fileNumber != SegmentName.number(file)) {
+        if (fileNumber != SegmentName.number(path.getFileName().toString())) {
             throw new CorruptionException(
                     file, copy, "LOG", "the file " + SegmentName.of(fileNumber), "it under this name");
         }

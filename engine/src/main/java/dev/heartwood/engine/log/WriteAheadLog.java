@@ -79,7 +79,7 @@ public final class WriteAheadLog implements AutoCloseable {
     public static WriteAheadLog create(Storage storage, long storeId, int lanes, LogOptions options) {
         WriteAheadLog log = new WriteAheadLog(storage, storeId, lanes, options, 0);
         if (!log.scan.generations().isEmpty()) {
-            throw LogScan.damaged(log.scan.generations().getFirst().anyFile(), 0, "no log in a new store", "one");
+            throw LogScan.damaged(storage, log.scan.generations().getFirst().anyFile(), 0, "no log in a new store", "one");
         }
         log.beginLife();
         return log;

@@ -9,6 +9,7 @@ import dev.heartwood.StoreException;
 import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Crc32c;
 import dev.heartwood.engine.os.Memory;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -87,7 +88,7 @@ class LogDamageTest {
                             assertEquals(missing, found);
                         }
                     } catch (CorruptionException e) {
-                        assertEquals(file.name, e.file());
+                        assertEquals(image.directory().resolve(file.name).toString(), e.file());
                         loud++;
                     }
                     Memory.putByte(file.address + at, was);
@@ -243,7 +244,9 @@ class LogDamageTest {
                 image.delete(name);
                 image.openMapped(name, length).close();
                 Memory.copyFrom(contents, 0, image.files.get(name).address, Math.min(length, contents.length));
-                assertThrows(CorruptionException.class, () -> replay(image), "length " + length);
+                CorruptionException damage =
+                        assertThrows(CorruptionException.class, () -> replay(image), "length " + length);
+                assertEquals(image.directory().resolve(name).toString(), damage.file());
             }
         }
     }
@@ -252,9 +255,10 @@ class LogDamageTest {
     void aSegmentOfAnotherStoreIsLoud() {
         try (LogTester tester = new LogTester()) {
             write(tester, OPERATIONS, 60);
-            assertThrows(
+            CorruptionException damage = assertThrows(
                     CorruptionException.class,
                     () -> WriteAheadLog.open(storage.kill(), STORE_ID + 1, LANES, OPTIONS, 0));
+            assertEquals(storage.directory(), Path.of(damage.file()).getParent());
         }
     }
 
@@ -265,7 +269,8 @@ class LogDamageTest {
             CrashStorage image = storage.kill();
             CrashStorage.File file = image.files.remove(image.list().getFirst());
             image.files.put("log-000009.seg", file);
-            assertThrows(CorruptionException.class, () -> replay(image));
+            CorruptionException damage = assertThrows(CorruptionException.class, () -> replay(image));
+            assertEquals(image.directory().resolve("log-000009.seg").toString(), damage.file());
         }
     }
 
@@ -273,9 +278,10 @@ class LogDamageTest {
     void aLogIsNoNewStore() {
         try (LogTester tester = new LogTester()) {
             write(tester, OPERATIONS, 60);
-            assertThrows(
+            CorruptionException damage = assertThrows(
                     CorruptionException.class,
                     () -> WriteAheadLog.create(storage.kill(), STORE_ID, LANES, OPTIONS));
+            assertEquals(storage.directory(), Path.of(damage.file()).getParent());
         }
     }
 

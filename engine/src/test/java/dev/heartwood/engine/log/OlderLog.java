@@ -5,6 +5,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -45,7 +46,7 @@ final class OlderLog {
     }
 
     private SegmentHeader header(String name) {
-        return SegmentHeader.read(from.files.get(name).address, 0, storeId, "simulated", name);
+        return SegmentHeader.read(from.files.get(name).address, 0, storeId, Path.of("simulated", name));
     }
 
     private void copy(String name) {

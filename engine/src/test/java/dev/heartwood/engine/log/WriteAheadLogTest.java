@@ -15,6 +15,7 @@ import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Crc32c;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -169,7 +170,7 @@ class WriteAheadLogTest {
         if (file.name.equals(LaneClaims.FILE) || SegmentHeader.isUnheaded(file.address)) {
             return 0;
         }
-        LogRecord record = LogRecord.of(SegmentHeader.read(file.address, 0, STORE_ID, "simulated", file.name));
+        LogRecord record = LogRecord.of(SegmentHeader.read(file.address, 0, STORE_ID, Path.of("simulated", file.name)));
         Set<Long> pages = new HashSet<>();
         long at = LogLayout.HEADER_BYTES;
         while (record.isPlausible(file.address + at, file.durable.length - at) && record.isIntact(file.address + at)) {
