@@ -37,6 +37,11 @@ public record Span(byte[] from, byte[] to) {
         return (from == null || Keys.compare(from, key) <= 0) && Keys.isBefore(key, to);
     }
 
+    /** The keys in words, for messages. */
+    public String words() {
+        return (from == null || from.length == 0) && to == null ? "all keys" : "keys " + this;
+    }
+
     @Override
     public boolean equals(Object other) {
         return other instanceof Span s && Arrays.equals(from, s.from) && Arrays.equals(to, s.to);

@@ -160,7 +160,12 @@ public final class Main {
     }
 
     private int conclude(List<String> problems) {
-        out.println(problems.isEmpty() ? "clean" : "damaged: " + problems.size() + (problems.size() == 1 ? " problem" : " problems"));
-        return problems.isEmpty() ? CLEAN : DAMAGED;
+        if (problems.isEmpty()) {
+            out.println("clean");
+            return CLEAN;
+        }
+        out.println("damaged: " + problems.size() + (problems.size() == 1 ? " problem" : " problems")
+                + "; where open refuses the store, salvage copies what can be read");
+        return DAMAGED;
     }
 }

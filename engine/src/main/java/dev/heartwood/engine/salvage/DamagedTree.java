@@ -206,6 +206,6 @@ final class DamagedTree implements TreeWalk.Visitor {
 
     @Override
     public void damage(long page, Span span, String text) {
-        lost.accept("keys " + span + ": what the trunk node on page " + page + " and those below it refer to: " + text);
+        lost.accept(span.words() + ": what the trunk node on page " + page + " and those below it refer to: " + text);
     }
 }

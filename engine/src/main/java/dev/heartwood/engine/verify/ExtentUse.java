@@ -52,7 +52,7 @@ public final class ExtentUse {
 
     private void requireInFile(long extent, String owner) {
         if (extent >= fileExtents) {
-            problems.accept("extent " + extent + ": lost, " + owner + " uses it and the file has " + fileExtents);
+            problems.accept("extent " + extent + ": lost, used by " + owner + ", and the file has " + fileExtents);
         }
     }
 

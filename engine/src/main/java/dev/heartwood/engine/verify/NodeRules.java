@@ -61,7 +61,7 @@ final class NodeRules {
         String name = "bundle " + bundle.id();
         checkId(node, name, bundle.id());
         if (bundle.span().intersect(node.span()).isEmpty()) {
-            report(node, name + " counts for keys " + bundle.span() + " only");
+            report(node, name + " counts for " + bundle.span().words() + " only");
         }
         if (bundle.maplet() != null) {
             checkId(node, "maplet " + bundle.maplet().id(), bundle.maplet().id());
@@ -93,6 +93,6 @@ final class NodeRules {
     }
 
     private void report(Node node, String text) {
-        problems.accept("trunk node on page " + node.page() + ", keys " + node.span() + ": " + text);
+        problems.accept("trunk node on page " + node.page() + ", " + node.span().words() + ": " + text);
     }
 }

@@ -74,7 +74,7 @@ public final class StoreVerifier {
         verifySuperblocks();
         Superblock superblock = store.newest();
         if (superblock == null) {
-            notes.add("without a superblock nothing else can be found");
+            notes.add("without a superblock nothing else can be verified; salvage looks for the tree on all pages");
             return new VerifyReport(problems, notes, 0, 0, 0, 0, 0, fileExtents(), 0, 0);
         }
         verifySessionMark(superblock);

@@ -132,7 +132,7 @@ public final class Tree implements TreeWalk.Visitor {
     @Override
     public void damage(long page, Span span, String text) {
         isIncomplete = true;
-        problems.accept("trunk node on page " + page + ", keys " + span + ": " + text);
+        problems.accept("trunk node on page " + page + ", " + span.words() + ": " + text);
     }
 
     @Override

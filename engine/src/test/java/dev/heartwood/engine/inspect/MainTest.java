@@ -88,13 +88,15 @@ class MainTest {
         Files.write(damaged.resolve("data.hw"), bytes);
         Outcome one = Outcome.of("verify", damaged.toString());
         assertEquals(Main.DAMAGED, one.code());
-        assertTrue(one.out().contains("superblock, copy 0") && one.out().contains("damaged: 1 problem"), one.out());
+        assertTrue(one.out().contains("superblock, copy 0") && one.out().contains("damaged: 1 problem; where open refuses the store, salvage copies what can be read"), one.out());
 
         bytes[16 * PageLayout.PAGE_BYTES + 100] ^= 1;
         Files.write(damaged.resolve("data.hw"), bytes);
         Outcome both = Outcome.of("verify", damaged.toString());
         assertEquals(Main.DAMAGED, both.code());
         assertTrue(both.out().contains("superblock, copy 1"), both.out());
+        assertTrue(both.out().contains("note: without a superblock nothing else can be verified; salvage looks for the tree on all pages"), both.out());
+        assertTrue(both.out().endsWith("damaged: 2 problems; where open refuses the store, salvage copies what can be read\n"), both.out());
         assertEquals(Main.DAMAGED, Outcome.of("inspect", damaged.toString()).code());
     }
 

@@ -51,6 +51,9 @@ class ExtentUseTest {
         use.use(0, "branch 6");
         use.use(10, "branch 7");
         assertEquals(5, problems.size(), problems.toString());
+        assertEquals("extent 10: lost, used by branch 7, and the file has 10", problems.getLast());
+        use.useByNode(11 * 32, 11);
+        assertEquals("extent 11: lost, used by trunk nodes, and the file has 10", problems.getLast());
         assertFalse(use.areSound(new int[] {3}));
         assertFalse(use.areInFile(new int[] {10}));
         assertTrue(use.areSound(new int[] {5}));
