@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
 /**
- * The snapshots and cursors of a store that are open, with where they were opened, so that those which nobody closed can be named
- * when the store closes. Thread-safe.
+ * The snapshots and cursors of a store that are open, with where they were opened, so that those which nobody has closed can be
+ * named when the store closes: a leak, unless a thread was within one and about to close it. Thread-safe.
  */
 final class OpenViews {
     private static final System.Logger LOGGER = System.getLogger("dev.heartwood");
@@ -129,7 +129,7 @@ final class OpenViews {
         if (leaks > REPORTED_MAX) {
             LOGGER.log(
                     System.Logger.Level.WARNING,
-                    "leak in " + store + ": " + (leaks - REPORTED_MAX) + " more snapshots and cursors were never closed");
+                    "leak in " + store + ": " + (leaks - REPORTED_MAX) + " more snapshots and cursors were still open when the store closed");
         }
         views.clear();
     }
@@ -138,7 +138,7 @@ final class OpenViews {
         String what = holder instanceof ViewWalk ? "a cursor" : "a snapshot";
         LOGGER.log(
                 System.Logger.Level.WARNING,
-                "leak in " + store + ": " + what + " was never closed"
+                "leak in " + store + ": " + what + " was still open when the store closed"
                         + (where == null ? "; of very many, the stack was taken of one in " + STRIDE : ""),
                 where);
     }
