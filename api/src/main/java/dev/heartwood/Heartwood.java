@@ -2,6 +2,7 @@ package dev.heartwood;
 
 import dev.heartwood.spi.StoreProvider;
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 
@@ -28,6 +29,7 @@ public final class Heartwood {
      * @throws IllegalStateException when there is no engine on the class path or module path
      */
     public static KeyValueStore open(Path directory, StoreOptions options) {
+        Objects.requireNonNull(options, "options");
         Environment environment = openEnvironment(EnvironmentOptions.builder()
                 .memory(options.memory())
                 .workers(options.workers())
@@ -54,6 +56,7 @@ public final class Heartwood {
      * @throws IllegalStateException when there is no engine on the class path or module path
      */
     public static Environment openEnvironment(EnvironmentOptions options) {
+        Objects.requireNonNull(options, "options");
         StoreProvider engine = Provider.FOUND.orElseThrow(() -> new IllegalStateException(
                 "no Heartwood engine on the class path or module path; add dev.heartwood:heartwood-engine"));
         return engine.openEnvironment(options);

@@ -1,5 +1,6 @@
 package dev.heartwood.input;
 
+import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -29,6 +30,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -188,45 +190,84 @@ class BadInputTest {
         assertNull(store.get(empty));
     }
 
+    /** A call that is given null for what has a name. */
+    private record Named(String name, Executable call) {
+        void check() {
+            String message = assertThrows(NullPointerException.class, call, name).getMessage();
+            assertTrue(message != null && (message.equals(name) || message.endsWith("\"" + name + "\" is null")), name + ": " + message);
+        }
+    }
+
     @Test
     void nothingTakesNull() {
         byte[] nothing = null;
         MemorySegment noSegment = null;
         MemorySegment key = MemorySegment.ofArray(KEY);
-        try (WriteBatch batch = store.newBatch()) {
-            List<Executable> calls = List.of(
-                    () -> store.put(nothing, VALUE),
-                    () -> store.put(KEY, nothing),
-                    () -> store.put(noSegment, key),
-                    () -> store.put(key, noSegment),
-                    () -> store.put(KEY, VALUE, null),
-                    () -> store.delete(nothing),
-                    () -> store.delete(noSegment),
-                    () -> store.delete(KEY, null),
-                    () -> store.merge(nothing, VALUE),
-                    () -> store.merge(KEY, nothing),
-                    () -> store.get(nothing),
-                    () -> store.get(noSegment),
-                    () -> store.get(key, (MemorySegment) null),
-                    () -> store.get(key, (ValueConsumer) null),
-                    () -> store.get(KEY, (ValueConsumer) null),
-                    () -> store.contains(nothing),
-                    () -> store.contains(noSegment),
-                    () -> store.write(null),
-                    () -> store.write(batch, null),
-                    () -> store.cursor(null),
-                    () -> batch.put(nothing, VALUE),
-                    () -> batch.put(KEY, nothing),
-                    () -> batch.delete(nothing),
-                    () -> batch.merge(KEY, nothing),
-                    () -> KeyRange.from(null));
-            for (int i = 0; i < calls.size(); i++) {
-                int call = i;
-                assertThrows(NullPointerException.class, calls.get(i), () -> "call " + call);
+        try (WriteBatch batch = store.newBatch();
+                Snapshot snapshot = store.snapshot();
+                Cursor cursor = store.cursor()) {
+            assertAll(Stream.of(
+                    new Named("key", () -> store.put(nothing, VALUE)),
+                    new Named("value", () -> store.put(KEY, nothing)),
+                    new Named("key", () -> store.put(noSegment, key)),
+                    new Named("value", () -> store.put(key, noSegment)),
+                    new Named("durability", () -> store.put(KEY, VALUE, null)),
+                    new Named("key", () -> store.delete(nothing)),
+                    new Named("key", () -> store.delete(noSegment)),
+                    new Named("durability", () -> store.delete(KEY, null)),
+                    new Named("key", () -> store.merge(nothing, VALUE)),
+                    new Named("operand", () -> store.merge(KEY, nothing)),
+                    new Named("key", () -> store.merge(noSegment, key)),
+                    new Named("operand", () -> store.merge(key, noSegment)),
+                    new Named("key", () -> store.get(nothing)),
+                    new Named("key", () -> store.get(noSegment)),
+                    new Named("destination", () -> store.get(key, (MemorySegment) null)),
+                    new Named("consumer", () -> store.get(key, (ValueConsumer) null)),
+                    new Named("consumer", () -> store.get(KEY, (ValueConsumer) null)),
+                    new Named("key", () -> store.get(nothing, value -> {})),
+                    new Named("key", () -> store.contains(nothing)),
+                    new Named("key", () -> store.contains(noSegment)),
+                    new Named("batch", () -> store.write(null)),
+                    new Named("durability", () -> store.write(batch, null)),
+                    new Named("range", () -> store.cursor(null)),
+                    new Named("range", () -> store.discard(null)),
+                    new Named("directory", () -> store.backup(null)),
+                    new Named("tuning", () -> store.tune(null)),
+                    new Named("key", () -> snapshot.get(nothing)),
+                    new Named("key", () -> snapshot.get(noSegment)),
+                    new Named("destination", () -> snapshot.get(key, null)),
+                    new Named("range", () -> snapshot.cursor(null)),
+                    new Named("key", () -> cursor.seek(nothing)),
+                    new Named("key", () -> cursor.seek(noSegment)),
+                    new Named("key", () -> batch.put(nothing, VALUE)),
+                    new Named("value", () -> batch.put(KEY, nothing)),
+                    new Named("key", () -> batch.put(noSegment, key)),
+                    new Named("value", () -> batch.put(key, noSegment)),
+                    new Named("key", () -> batch.delete(nothing)),
+                    new Named("key", () -> batch.delete(noSegment)),
+                    new Named("key", () -> batch.merge(nothing, VALUE)),
+                    new Named("operand", () -> batch.merge(KEY, nothing)),
+                    new Named("operand", () -> batch.merge(key, noSegment)),
+                    new Named("directory", () -> Heartwood.open(null)),
+                    new Named("from", () -> KeyRange.from(null)),
+                    new Named("to", () -> KeyRange.before(null)),
+                    new Named("to", () -> KeyRange.between(KEY, null)),
+                    new Named("prefix", () -> KeyRange.prefix(null)))
+                    .map(call -> call::check));
+            for (Executable call : List.<Executable>of(() -> Heartwood.open(directory.path(), null), () -> Heartwood.openEnvironment(null))) {
+                assertEquals("options", assertThrows(NullPointerException.class, call).getMessage());
             }
             assertEquals(0, batch.count());
         }
         assertArrayEquals(VALUE, store.get(KEY));
+    }
+
+    @Test
+    void aStoreIsShownByItsDirectoryAndWhetherItIsOpen() {
+        String place = "Heartwood store in " + directory.path().resolve("store");
+        assertEquals(place, store.toString());
+        store.close();
+        assertEquals(place + ", closed", store.toString());
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.ConcurrentModificationException;
+import java.util.Objects;
 
 /** A batch, collected on the heap: kind, two lengths, key and value of each write, one after the other. Not thread-safe. */
 final class EngineBatch implements WriteBatch {
@@ -47,7 +48,7 @@ final class EngineBatch implements WriteBatch {
 
     @Override
     public void put(byte[] key, byte[] value) {
-        put(MemorySegment.ofArray(key), MemorySegment.ofArray(value));
+        put(Arguments.segment(key, "key"), Arguments.segment(value, "value"));
     }
 
     @Override
@@ -57,7 +58,7 @@ final class EngineBatch implements WriteBatch {
 
     @Override
     public void delete(byte[] key) {
-        delete(MemorySegment.ofArray(key));
+        delete(Arguments.segment(key, "key"));
     }
 
     @Override
@@ -67,7 +68,7 @@ final class EngineBatch implements WriteBatch {
 
     @Override
     public void merge(byte[] key, byte[] operand) {
-        merge(MemorySegment.ofArray(key), MemorySegment.ofArray(operand));
+        merge(Arguments.segment(key, "key"), Arguments.segment(operand, "operand"));
     }
 
     @Override
@@ -75,7 +76,7 @@ final class EngineBatch implements WriteBatch {
         if (!takesOperands) {
             throw new UnsupportedOperationException("the store was opened without a merge operator");
         }
-        add(Entries.MERGE, key, operand);
+        add(Entries.MERGE, key, Objects.requireNonNull(operand, "operand"));
     }
 
     private void add(byte kind, MemorySegment key, MemorySegment value) {

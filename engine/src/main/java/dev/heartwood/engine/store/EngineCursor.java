@@ -178,13 +178,13 @@ final class EngineCursor implements Cursor {
     }
 
     @Override
-    public boolean seek(byte[] target) {
-        return seekOwn(target.clone());
+    public boolean seek(byte[] key) {
+        return seekOwn(key.clone());
     }
 
     @Override
-    public boolean seek(MemorySegment target) {
-        return seekOwn(target.toArray(ValueLayout.JAVA_BYTE));
+    public boolean seek(MemorySegment key) {
+        return seekOwn(key.toArray(ValueLayout.JAVA_BYTE));
     }
 
     /** Of an array that nobody else changes: what is looked up is what is told of as the beginning of deleted keys. */
@@ -197,13 +197,13 @@ final class EngineCursor implements Cursor {
     }
 
     @Override
-    public boolean seekBackwards(byte[] target) {
-        return seekOwnBackwards(target.clone());
+    public boolean seekBackwards(byte[] key) {
+        return seekOwnBackwards(key.clone());
     }
 
     @Override
-    public boolean seekBackwards(MemorySegment target) {
-        return seekOwnBackwards(target.toArray(ValueLayout.JAVA_BYTE));
+    public boolean seekBackwards(MemorySegment key) {
+        return seekOwnBackwards(key.toArray(ValueLayout.JAVA_BYTE));
     }
 
     private boolean seekOwnBackwards(byte[] target) {

@@ -20,7 +20,7 @@ final class EngineSnapshot implements Snapshot {
 
     @Override
     public byte[] get(byte[] key) {
-        return get(MemorySegment.ofArray(key));
+        return get(Arguments.segment(key, "key"));
     }
 
     @Override

@@ -96,7 +96,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void delete(byte[] key, Durability durability) {
-        delete(MemorySegment.ofArray(key), durability);
+        delete(Arguments.segment(key, "key"), durability);
     }
 
     @Override
@@ -116,13 +116,13 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public void merge(byte[] key, byte[] operand, Durability durability) {
-        merge(MemorySegment.ofArray(key), MemorySegment.ofArray(operand), durability);
+        merge(Arguments.segment(key, "key"), Arguments.segment(operand, "operand"), durability);
     }
 
     @Override
     public void merge(MemorySegment key, MemorySegment operand, Durability durability) {
         requireMergeOperator();
-        writeSegments(Entries.MERGE, key, operand, durability);
+        writeSegments(Entries.MERGE, key, Objects.requireNonNull(operand, "operand"), durability);
     }
 
     private void requireMergeOperator() {
@@ -179,7 +179,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public boolean get(byte[] key, ValueConsumer consumer) {
-        return get(MemorySegment.ofArray(key), consumer);
+        return get(Arguments.segment(key, "key"), consumer);
     }
 
     @Override
@@ -190,7 +190,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public boolean contains(byte[] key) {
-        return contains(MemorySegment.ofArray(key));
+        return contains(Arguments.segment(key, "key"));
     }
 
     @Override
@@ -373,5 +373,11 @@ final class EngineStore implements KeyValueStore {
     @Override
     public void close() {
         lifecycle.close();
+    }
+
+    /** The directory, and whether it is closed. */
+    @Override
+    public String toString() {
+        return "Heartwood store in " + parts.files().directory() + (calls.isClosed() ? ", closed" : "");
     }
 }
