@@ -17,9 +17,15 @@ class LauncherTest {
     private record Ended(int code, String said) {}
 
     private static Ended run(String arguments) throws IOException, InterruptedException {
+        return run(arguments, "");
+    }
+
+    private static Ended run(String arguments, String flags) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Path.of("..", "bin", "heartwood").toString()));
         command.addAll(List.of(arguments.split(" ")));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        ProcessBuilder launcher = new ProcessBuilder(command).redirectErrorStream(true);
+        launcher.environment().put("HEARTWOOD_JAVA_OPTS", flags);
+        Process process = launcher.start();
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         return new Ended(process.waitFor(), said);
@@ -40,6 +46,25 @@ class LauncherTest {
         Ended ended = run(arguments);
         assertEquals(2, ended.code(), ended.said());
         assertTrue(ended.said().startsWith("heartwood: ") && ended.said().lines().count() == 1, ended.said());
+    }
+
+    /** The JVM's own exit code is that of damage. */
+    @ParameterizedTest
+    @ValueSource(strings = {"verify .", "inspect .", "backup . copy", "salvage . copy", "bench", "jmh", "kafka-demo"})
+    void flagsThatNoJvmTakesAreRefused(String arguments) throws IOException, InterruptedException {
+        assertRefused("-Xbogus", run(arguments, "-Xbogus"));
+    }
+
+    /** Of a heap that the command gives by itself. */
+    @Test
+    void flagsThatDoNotFitTheCommandsOwnAreRefused() throws IOException, InterruptedException {
+        assertRefused("-Xms600m -Xshare:auto", run("verify .", "-Xms600m -Xshare:auto"));
+    }
+
+    private static void assertRefused(String flags, Ended ended) {
+        assertEquals(3, ended.code(), ended.said());
+        assertTrue(ended.said().startsWith("heartwood: no JVM starts with HEARTWOOD_JAVA_OPTS='" + flags + "': "), ended.said());
+        assertTrue(ended.said().length() > 80 && ended.said().lines().count() == 1, ended.said());
     }
 
     /** The client did nothing, and all was well. */

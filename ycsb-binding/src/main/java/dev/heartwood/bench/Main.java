@@ -45,7 +45,8 @@ public final class Main {
             }
             options.check();
         } catch (ParameterException | IllegalArgumentException e) {
-            err.println("heartwood bench: " + e.getMessage());
+            // Of a map the parser says "option" twice.
+            err.println("heartwood bench: " + e.getMessage().replace("option option ", "option "));
             err.println("Try 'heartwood bench --help'.");
             return BAD_OPTION;
         }

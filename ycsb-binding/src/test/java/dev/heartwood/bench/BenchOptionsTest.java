@@ -23,6 +23,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class BenchOptionsTest {
     @Test
+    void anOptionWithoutAValueIsNamedOnce() {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+        PrintStream to = new PrintStream(said);
+        assertEquals(2, Main.run(new String[] {"--option", "memtable"}, to, to));
+        assertTrue(said.toString().startsWith("heartwood bench: Value for option '--option' (NAME=VALUE) should be in KEY=VALUE format"), said.toString());
+    }
+
+    @Test
     void everyOptionArrives() {
         BenchOptions options = parse(
                 "--engines",

@@ -1,6 +1,7 @@
 package dev.heartwood.bench.process;
 
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.NoSpaceException;
 
 /**
  * What an engine's process answers when it has failed.
@@ -15,6 +16,11 @@ record FailureAnswer(String text, boolean leavesStack) {
     static FailureAnswer of(Throwable failure) {
         if (failure instanceof PhaseRun.NoMemoryForThreadsException) {
             return new FailureAnswer(oneLine(failure.getMessage() + advice(failure.getCause())), false);
+        }
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof NoSpaceException) {
+                return new FailureAnswer(oneLine(cause.getMessage()), false);
+            }
         }
         boolean isRefusal = failure instanceof IllegalStateException || failure instanceof InsufficientMemoryException;
         if (isRefusal && failure.getCause() == null && failure.getMessage() != null) {

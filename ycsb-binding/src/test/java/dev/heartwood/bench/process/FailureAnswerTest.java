@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.NoSpaceException;
 import java.io.IOException;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
 class FailureAnswerTest {
@@ -27,6 +29,17 @@ class FailureAnswerTest {
         FailureAnswer answer = FailureAnswer.of(new OutOfMemoryError("unable to create native thread"));
         assertEquals("java.lang.OutOfMemoryError: unable to create native thread", answer.text());
         assertTrue(answer.leavesStack());
+    }
+
+    /** It left the stack of a store that had only said that the disk is full. */
+    @Test
+    void aFullDiskIsOneLine() {
+        NoSpaceException full = new NoSpaceException("no space\nfor 4096 bytes");
+        for (Throwable failure : new Throwable[] {full, new ExecutionException(full)}) {
+            FailureAnswer answer = FailureAnswer.of(failure);
+            assertEquals("no space for 4096 bytes", answer.text());
+            assertFalse(answer.leavesStack());
+        }
     }
 
     @Test
