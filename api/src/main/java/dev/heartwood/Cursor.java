@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>Every move returns whether the cursor then stands on an entry. It holds space, and memory of a few pages, until it is closed; memory of recent writes
  * only until somebody wants it, after which the next move takes longer. It ends with the
- * store: after that every call but {@link #close} throws {@link ClosedException}. A move or a close beside a move, by another thread or from
+ * store: after that, and after its own {@link #close}, every other call throws {@link ClosedException}. A move or a close beside a move, by another thread or from
  * within a merge operator, throws an {@link IllegalStateException} and does nothing.
  */
 public interface Cursor extends AutoCloseable {

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * A store as it was at one moment. Thread-safe. Must be closed; what it can see is kept on the device until then, and the
- * memory of recent writes that it sees only until somebody wants it. It ends with the store: after that every call but {@link #close} throws {@link ClosedException}.
+ * memory of recent writes that it sees only until somebody wants it. It ends with the store: after that, and after its own {@link #close}, every other call throws {@link ClosedException}.
  */
 public interface Snapshot extends AutoCloseable {
     /** The value the key had, or null when it had none. */

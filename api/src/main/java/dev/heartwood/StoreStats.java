@@ -4,7 +4,8 @@ package dev.heartwood;
  * The counters of a store at one moment, immutable. Counts and bytes run since the store was opened unless they say "now".
  *
  * @param entriesEstimate entries in the tree and the memtables now, overwritten versions and tombstones included
- * @param diskBytes the size of the data file and the log files now
+ * @param diskBytes the lengths of the data file and the log files now. What {@link StoreOptions.FreeSpace#RETURN} has given back is a hole in
+ *     the file, which its length includes: {@code liveBytes} tells that apart
  * @param liveBytes bytes of extents in use now
  * @param userBytesWritten bytes of keys and values given to put, delete, merge and write
  * @param logBytesWritten bytes appended to the log

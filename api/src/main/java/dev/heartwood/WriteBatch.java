@@ -47,7 +47,10 @@ public interface WriteBatch extends AutoCloseable {
     /** Empties the batch for further use. */
     void clear();
 
-    /** Empties the batch; it cannot be used any more. Idempotent. */
+    /**
+     * Empties the batch; it cannot be used any more. Idempotent. Afterwards {@link #count} and {@link #bytes} are 0, and every other call, and
+     * a write of it, throws {@link ClosedException}.
+     */
     @Override
     void close();
 }

@@ -1,6 +1,7 @@
 package dev.heartwood.concurrency;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -194,6 +195,47 @@ class CloseTest {
             snapshot.close();
             batch.close();
             assertThrows(ClosedException.class, () -> batch.put(KEY, VALUE));
+        }
+    }
+
+    @Test
+    void everyCallOnAClosedViewOrBatchOfAnOpenStoreSaysSo() {
+        try (TestDirectory directory = new TestDirectory("closed");
+                KeyValueStore store = Heartwood.open(directory.path(), options)) {
+            store.put(KEY, VALUE);
+            WriteBatch batch = store.newBatch();
+            batch.put(KEY, VALUE);
+            Snapshot snapshot = store.snapshot();
+            Cursor cursor = store.cursor();
+            cursor.next();
+            for (AutoCloseable closed : List.of(cursor, snapshot, batch, cursor, snapshot, batch)) {
+                assertDoesNotThrow(closed::close);
+            }
+            for (Executable call : List.<Executable>of(
+                    () -> snapshot.get(KEY),
+                    () -> snapshot.get(MemorySegment.ofArray(KEY)),
+                    () -> snapshot.get(MemorySegment.ofArray(KEY), MemorySegment.ofArray(new byte[1])),
+                    () -> snapshot.cursor(KeyRange.all()),
+                    cursor::next,
+                    cursor::previous,
+                    cursor::first,
+                    cursor::last,
+                    () -> cursor.seek(KEY),
+                    () -> cursor.seekBackwards(KEY),
+                    () -> cursor.enterGroup(KEY),
+                    cursor::valid,
+                    cursor::key,
+                    cursor::keySegment,
+                    cursor::value,
+                    cursor::valueSegment,
+                    () -> batch.put(KEY, VALUE),
+                    () -> batch.delete(KEY),
+                    batch::clear,
+                    () -> store.write(batch))) {
+                assertThrows(ClosedException.class, call);
+            }
+            assertEquals(0, batch.count());
+            assertEquals(0, batch.bytes());
         }
     }
 

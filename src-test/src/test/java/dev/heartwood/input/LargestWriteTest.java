@@ -33,7 +33,7 @@ class LargestWriteTest {
     private Path directory;
 
     @ParameterizedTest
-    @CsvSource({"16, 960, 1100", "64, 3840, 4090", "2048, 40960, 41000"})
+    @CsvSource({"16, 960, 1100", "16, 960, 2100", "64, 3840, 4090", "64, 3840, 4150", "128, 4096, 4150", "2048, 40960, 41000"})
     void isWhatMemtablesHave(int memoryMib, int mostKib, int largerKib) {
         byte[] largest = new byte[(mostKib << 10) - OVERHEAD];
         largest[largest.length - 1] = 1;

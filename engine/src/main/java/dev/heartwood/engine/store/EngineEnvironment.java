@@ -128,7 +128,7 @@ public final class EngineEnvironment implements Environment {
             long lentMax = plan.memtablesBytes() - MemtableLoan.leftBytes(plan.memtableBytes());
             this.records = new RecordCache(pools.get(4), memtablePool, lentMax, epochs);
             this.cache = new PageCache(cachePool, plan.framesBytes(), lentMax + plan.mergeBytes(), epochs);
-            this.operations = new Operations(epochs, foregroundPool, userCode, options.memory());
+            this.operations = new Operations(epochs, foregroundPool, userCode, options.memory(), plan.writeBytesMax());
             this.mergeAdmission = new MergeAdmission(mergePool);
             started = surroundings.workers().apply(options.workers());
             this.workers = started;
@@ -543,10 +543,8 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public void checkFits(long bytes) {
-                long most = plan.memtablesBytes() / 4;
-                if (bytes > most) {
-                    throw new InsufficientMemoryException("a write of " + bytes + " bytes needs more than the "
-                            + new ByteSize(most) + " that a memory of " + options.memory() + " has for one");
+                if (bytes > plan.writeBytesMax()) {
+                    throw operations.tooLarge(bytes);
                 }
             }
 

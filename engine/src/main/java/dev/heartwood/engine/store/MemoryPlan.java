@@ -63,6 +63,11 @@ record MemoryPlan(
         return Long.highestOneBit(more) == Long.highestOneBit(foreground) ? more : foreground;
     }
 
+    /** What memtables take of one write. */
+    long writeBytesMax() {
+        return memtablesBytes / 4;
+    }
+
     /** Of the cache's memory, what frames take; the rest is for write-back and reads that find no frame. */
     long framesBytes() {
         return cacheBytes - Math.max(cacheBytes / 16, CACHE_BUFFERS_MIN);

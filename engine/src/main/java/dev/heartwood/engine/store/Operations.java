@@ -22,18 +22,21 @@ final class Operations {
     private final MemoryPool buffers;
     private final UserCode userCode;
     private final ByteSize memory;
+    private final long writeBytesMax;
     private final AtomicReferenceArray<Operation> bySlot = new AtomicReferenceArray<>(Epochs.SLOTS_ALL);
 
     /**
      * Operations over the memory for calls.
      *
      * @param memory the budget that {@code buffers} are a part of, for what is said where they have too little
+     * @param writeBytesMax what memtables take of one write
      */
-    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode, ByteSize memory) {
+    Operations(Epochs epochs, MemoryPool buffers, UserCode userCode, ByteSize memory, long writeBytesMax) {
         this.epochs = epochs;
         this.buffers = buffers;
         this.userCode = userCode;
         this.memory = memory;
+        this.writeBytesMax = writeBytesMax;
     }
 
     /** Begins a call; its {@link Operation#end} must follow. */
@@ -105,10 +108,8 @@ final class Operations {
      * @throws InsufficientMemoryException when there is no such block even in an empty pool, or calls do not hold what is missing
      */
     long awaitMemory(Operation operation, long bytes) {
-        long most = Long.highestOneBit(buffers.capacity());
-        if (bytes > most) {
-            throw new InsufficientMemoryException("a call that takes " + bytes + " bytes needs them in one block, of which a memory of "
-                    + memory + " has " + new ByteSize(most) + " at most for calls; larger values and batches need more memory");
+        if (bytes > blockBytesMax()) {
+            throw tooLarge(bytes); // what else a call takes is less
         }
         operation.free();
         long[] address = new long[1];
@@ -118,6 +119,17 @@ final class Operations {
                     + " bytes now: other calls, cursors and open stores hold it; try again, or raise the memory option");
         }
         return address[0];
+    }
+
+    private long blockBytesMax() {
+        return Long.highestOneBit(buffers.capacity());
+    }
+
+    /** Why a write is refused that is larger than memtables or calls have room for one, whichever of them has found that out. */
+    InsufficientMemoryException tooLarge(long bytes) {
+        return new InsufficientMemoryException("a write of " + bytes + " bytes needs more than the "
+                + new ByteSize(Math.min(writeBytesMax, blockBytesMax())) + " that a memory of " + memory
+                + " has for one; larger values and batches need more memory");
     }
 
     private long pollMemory(Operation operation, long bytes) {

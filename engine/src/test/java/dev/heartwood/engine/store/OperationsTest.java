@@ -22,7 +22,7 @@ class OperationsTest {
 
     private final Epochs epochs = new Epochs();
     private final MemoryPool pool = MemoryPool.open(CAPACITY);
-    private final Operations operations = new Operations(epochs, pool, new UserCode(), ByteSize.mib(256));
+    private final Operations operations = new Operations(epochs, pool, new UserCode(), ByteSize.mib(256), Long.MAX_VALUE);
 
     @AfterEach
     void everythingComesBack() {
@@ -112,7 +112,7 @@ class OperationsTest {
         InsufficientMemoryException refused =
                 assertThrows(InsufficientMemoryException.class, () -> call(CAPACITY + 1));
         assertEquals(
-                "a call that takes 65537 bytes needs them in one block, of which a memory of 256m has 64k at most for calls; larger values and"
+                "a write of 65537 bytes needs more than the 64k that a memory of 256m has for one; larger values and"
                         + " batches need more memory",
                 refused.getMessage());
     }
@@ -120,7 +120,7 @@ class OperationsTest {
     @Test
     void theLimitIsTheLargestBlockOfAPoolThatIsNone() {
         try (MemoryPool odd = MemoryPool.open(CAPACITY * 3 / 2)) {
-            Operations own = new Operations(epochs, odd, new UserCode(), ByteSize.mib(16));
+            Operations own = new Operations(epochs, odd, new UserCode(), ByteSize.mib(16), Long.MAX_VALUE);
             Operation operation = own.begin();
             operation.require(CAPACITY);
             operation.end();
@@ -128,7 +128,7 @@ class OperationsTest {
             InsufficientMemoryException refused =
                     assertThrows(InsufficientMemoryException.class, () -> other.require(CAPACITY + 1));
             other.end();
-            assertTrue(refused.getMessage().contains("a memory of 16m has 64k at most"), refused.getMessage());
+            assertTrue(refused.getMessage().contains(" more than the 64k that a memory of 16m has for one"), refused.getMessage());
             own.close();
         }
     }
