@@ -9,6 +9,12 @@ public interface StoreListener {
     /** A page was found damaged. */
     default void corruption(CorruptionEvent event) {}
 
+    /**
+     * A write or a sync has failed, maybe in the background, or the Java heap was full where that leaves no way on: the store takes no more writes, each of
+     * which throws {@link PreviousFailureException}, until it is opened again. Told once; where there was no heap to tell it with, not at all.
+     */
+    default void stopped(Throwable cause) {}
+
     /** A store whose policy is {@link CompactionPolicyKind#AUTO} has changed something by itself. */
     default void policyChange(PolicyChange event) {}
 }

@@ -1,7 +1,9 @@
 package dev.heartwood.crash;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,6 +12,7 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.Errno;
 import dev.heartwood.testkit.FaultPlan.Duration;
@@ -18,6 +21,8 @@ import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
 import dev.heartwood.testkit.SteppedEnvironment;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A page that was to be written in the background could not be: whoever writes next is told, and not the one who waits for a checkpoint. */
@@ -49,7 +54,15 @@ class WriteBackFailureTest {
         SimulatedMachine machine = new SimulatedMachine(SEED);
         SteppedEnvironment environment =
                 new SteppedEnvironment(SEED, EnvironmentOptions.builder().memory(ByteSize.mib(16)).build(), machine::storage);
-        KeyValueStore store = environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS);
+        List<Throwable> told = new ArrayList<>();
+        StoreListener listener = new StoreListener() {
+            @Override
+            public void stopped(Throwable cause) {
+                told.add(cause);
+            }
+        };
+        KeyValueStore store =
+                environment.open(SimulatedStoreHost.DIRECTORY, OPTIONS.toBuilder().listener(listener).build());
         machine.faults().fail(OperationKind.WRITE, nth, Errno.EIO, Duration.ONCE);
         int puts = 0;
         while (machine.faults().injected() == 0 && puts < PUTS_MAX) {
@@ -58,6 +71,11 @@ class WriteBackFailureTest {
             environment.step();
         }
         assertTrue(puts < PUTS_MAX, "nothing was written " + nth + " times");
+        for (int steps = 0; steps < STEPS_MAX && told.isEmpty(); steps++) {
+            environment.step();
+        }
+        assertEquals(1, told.size(), "nobody has to write to learn of it");
+        assertTrue(Errno.EIO.isNamedBy(assertInstanceOf(StoreIoException.class, told.getFirst())));
         byte[] next = key(puts);
         assertThrows(PreviousFailureException.class, () -> store.put(next, VALUE), () -> "after write " + nth);
         assertThrows(PreviousFailureException.class, () -> store.delete(next));
@@ -65,6 +83,7 @@ class WriteBackFailureTest {
         assertThrows(PreviousFailureException.class, store::checkpoint);
         assertArrayEquals(VALUE, store.get(key(0)));
         assertThrows(PreviousFailureException.class, environment::close);
+        assertEquals(1, told.size(), "it is told once");
     }
 
     /** Also when there is a memtable left to pack, which nobody can any more. */

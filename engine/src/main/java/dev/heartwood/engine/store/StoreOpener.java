@@ -7,6 +7,7 @@ import dev.heartwood.MergeOperator;
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreExistsException;
+import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.FreeSpace;
 import dev.heartwood.StoreOptions.OpenMode;
@@ -48,6 +49,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 
 /**
  * Opens a store: takes the lock, finds or makes the data file, reads the tree of the last checkpoint, checks the log, announces the
@@ -280,6 +282,9 @@ final class StoreOpener {
                 : images.load(root, shape, policy, environment.epochs());
         Lanes lanes = new Lanes(environment.laneCount());
         FailStop failStop = new FailStop();
+        // Made now, since the Java heap may be full then.
+        Consumer<StoreListener> stopped = listener -> listener.stopped(failStop.cause());
+        failStop.whenFailed(() -> listening.tell(stopped));
         storage.file().onWriteFailure(failStop::fail);
         // Before anything is written: a damaged log is refused with the store as it was.
         WriteAheadLog log = openLog(found, lanes.count(), failStop);
