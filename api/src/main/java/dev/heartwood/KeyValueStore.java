@@ -202,9 +202,10 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * Gives back the space of a range of keys that will not be read any more, by reference: nothing is merged, logged or
-     * read. Whole pages of the tree go at once; at the edges of the range, and where the data is new, entries stay. So after this
-     * call, and after a crash, a key of the range may have the value that it had, or none; a merge operand may find nothing to be
-     * applied to. Snapshots and cursors that are open see what they saw.
+     * read. Whole leaves of the tree go at once, of up to eight memtables each, and of a store of one leaf all or nothing; what else lies in the range
+     * stays: entries at its edges, also of all of it where it is small, and what memtables hold, unless a {@link #checkpoint} comes before. So after
+     * this call, and after a crash, a key of the range may have the value that it had, or none; a merge operand may find nothing to be
+     * applied to. Snapshots and cursors that are open see what they saw. To be rid of few keys, delete them.
      *
      * @throws UnorderedStoreException when keys are hashed and the range is not {@link KeyRange#all()}; nothing has changed
      * @throws PreviousFailureException when the store takes no writes any more; nothing has changed

@@ -5,7 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Empties the leaves whose keys all lie in a span, and lets go of what the nodes above hold for them: no page is read or written.
+ * Empties the leaves whose keys all lie in a span, and lets go of what the nodes above hold for them: no page is read or written. A bound beyond which
+ * the tree has no key is none.
  * Leaves that reach beyond the span stay, with what is held for them. A path loses what it has for a leaf only together with the
  * leaf, so an older value never comes to light. A pivot that reaches beyond the span keeps its runs even for leaves that are emptied
  * below it: what it holds is the newest of a path, and a merge operand there loses its base. Pure: makes new floating nodes.
@@ -13,8 +14,32 @@ import java.util.List;
 final class RangeDiscard {
     private RangeDiscard() {}
 
-    /** The node without what is in {@code span}; the same node when there is nothing. */
-    static TrunkNode discard(TrunkNode node, Span nodeSpan, Span span) {
+    /** The tree without what is in {@code span}; the same root when there is nothing. */
+    static TrunkNode discard(TrunkNode root, Span span) {
+        byte[] from = span.from() != null && isAny(root, new Span(null, span.from())) ? span.from() : null;
+        byte[] to = span.to() != null && isAny(root, new Span(span.to(), null)) ? span.to() : null;
+        return discard(root, Span.ALL, new Span(from, to));
+    }
+
+    /** Whether a run of a node, or of those below, may have a key in a span. */
+    private static boolean isAny(TrunkNode node, Span span) {
+        for (Bundle bundle : node.bundles()) {
+            Span both = span.intersect(bundle.span());
+            for (Run run : bundle.runs()) {
+                if (run != null && run.sample().touches(both)) {
+                    return true;
+                }
+            }
+        }
+        for (Pivot pivot : node.pivots()) {
+            if (pivot.child() != null && isAny(pivot.child(), span)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static TrunkNode discard(TrunkNode node, Span nodeSpan, Span span) {
         if (node.isLeaf()) {
             return node.bundleCount() > 0 && span.covers(nodeSpan)
                     ? node.with(node.pivots(), List.of())

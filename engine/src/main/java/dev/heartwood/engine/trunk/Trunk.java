@@ -246,7 +246,7 @@ public final class Trunk {
     public boolean discard(Span span) {
         structure.lock();
         try {
-            TrunkNode root = RangeDiscard.discard(version.root(), Span.ALL, span);
+            TrunkNode root = RangeDiscard.discard(version.root(), span);
             if (root == version.root()) {
                 return false;
             }

@@ -18,6 +18,20 @@ class RangeDiscardTest {
     private static final int MEMTABLE_BYTES = 1 << 14;
     private static final TreeShape SHAPE = TreeShape.of(4, MEMTABLE_BYTES);
 
+    private static final String VALUE = "v".repeat(100);
+
+    /** Puts keys in order, in small memtables. */
+    private static void load(TrunkFixture tree, int keys) {
+        for (int i = 0; i < keys; i++) {
+            tree.put(key(i), VALUE);
+            if (i % 120 == 119) {
+                tree.pack();
+                tree.settle(Urge.NEEDED);
+            }
+        }
+        tree.settle(Urge.IDLE);
+    }
+
     private static String key(int number) {
         return String.format("%08d", number);
     }
@@ -30,14 +44,7 @@ class RangeDiscardTest {
     void aDiscardedRangeGivesItsExtentsBack() {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
             int keys = 24_000;
-            for (int i = 0; i < keys; i++) {
-                tree.put(key(i), "v".repeat(100));
-                if (i % 120 == 119) {
-                    tree.pack();
-                    tree.settle(Urge.NEEDED);
-                }
-            }
-            tree.settle(Urge.IDLE);
+            load(tree, keys);
             tree.epochs.reclaim();
             int before = tree.extents.allocatedCount();
             long merged = tree.trunk.events().bytesWritten();
@@ -55,17 +62,54 @@ class RangeDiscardTest {
         }
     }
 
-    /** No key is before the empty one, so a span from there on holds the leaf that has no lower end. */
+    /** The leaf has no ends: what counts is where keys are. */
     @Test
-    void aSpanFromTheEmptyKeyOnHoldsTheFirstLeaf() {
-        for (byte[] to : new byte[][] {null, History.bytes(key(100))}) {
+    void aSpanThatHasAllKeysHoldsTheLeafThatHasThem() {
+        Span[] spans = {
+            Span.ALL, new Span(new byte[0], null), span(0, 100), new Span(null, History.bytes(key(2))), span(1, 2), span(0, 1), span(2, 3)
+        };
+        for (int i = 0; i < spans.length; i++) {
+            boolean hasKey = i < 5;
             try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
                 tree.put(key(1), "v");
                 tree.pack();
-                assertEquals(to == null, tree.trunk.discard(new Span(new byte[0], to)), "what has no upper end either");
-                assertEquals(to == null ? 0 : 1, tree.scan(tree.trunk.version(), Entries.NEWEST, null, true).size());
+                assertEquals(hasKey, tree.trunk.discard(spans[i]), "of span " + i);
+                assertEquals(hasKey ? 0 : 1, tree.scan(tree.trunk.version(), Entries.NEWEST, null, true).size());
                 tree.releaseAll();
             }
+        }
+    }
+
+    /** What nodes above the leaves hold beyond a bound counts as well as what leaves do. */
+    @Test
+    void aKeyAboveTheLeavesBeyondABoundKeepsTheLastLeaf() {
+        for (boolean isBeyond : new boolean[] {false, true}) {
+            try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+                int keys = 24_000;
+                load(tree, keys);
+                if (isBeyond) {
+                    tree.put(key(keys), "v");
+                    tree.pack();
+                }
+                assertTrue(tree.trunk.discard(new Span(null, History.bytes(key(keys)))));
+                assertEquals(isBeyond, tree.scan(tree.trunk.version(), Entries.NEWEST, null, true).size() > 1);
+                tree.releaseAll();
+            }
+        }
+    }
+
+    @Test
+    void leavesBeyondABoundStay() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            int keys = 24_000;
+            load(tree, keys);
+            tree.settle(Urge.SETTLING);
+            tree.put(key(0), VALUE);
+            tree.pack();
+            assertTrue(tree.trunk.discard(new Span(null, History.bytes(key(keys / 2)))));
+            TreeMap<String, String> left = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
+            assertEquals(keys / 2, left.tailMap(key(keys / 2), true).size());
+            tree.releaseAll();
         }
     }
 
@@ -103,18 +147,11 @@ class RangeDiscardTest {
     void anOperandAboveTheEdgeOfTheRangeMayLoseItsBaseAndIsNeverOlder() {
         try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, new History.Append(false))) {
             int keys = 24_000;
-            String base = "v".repeat(100);
-            for (int i = 0; i < keys; i++) {
-                tree.put(key(i), base);
-                if (i % 120 == 119) {
-                    tree.pack();
-                    tree.settle(Urge.NEEDED);
-                }
-            }
-            tree.settle(Urge.IDLE);
+            load(tree, keys);
             for (int i = 0; i < keys; i += 200) {
                 tree.merge(key(i), "+");
             }
+            tree.put(key(keys), VALUE);
             tree.pack();
             assertTrue(tree.trunk.version().root().height() >= 2, "a node stands between the root and a leaf");
             TreeMap<String, String> before = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
@@ -124,7 +161,7 @@ class RangeDiscardTest {
 
             TreeMap<String, String> found = tree.scan(tree.trunk.version(), Entries.NEWEST, null, true);
             assertTrue(found.size() < keys / 2, () -> found.size() + " keys are left");
-            String bare = before.get(key(0)).substring(base.length());
+            String bare = before.get(key(0)).substring(VALUE.length());
             long bareOnes = found.values().stream().filter(bare::equals).count();
             assertTrue(bareOnes > 0, "operands without their base");
             found.forEach((key, value) ->
