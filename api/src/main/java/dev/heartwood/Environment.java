@@ -15,7 +15,7 @@ public interface Environment extends AutoCloseable {
      * @throws StoreExistsException when there is a store and the options ask for a new one
      * @throws FormatTooNewException when a later version has written the store
      * @throws FormatTooOldException when a version has written it whose format is read no more
-     * @throws LockedException when the store is open elsewhere, in this process or another
+     * @throws LockedException when the store is open elsewhere, or is just being made there by a backup or a salvage, in this process or another
      * @throws IncompatibleOptionsException when the options do not fit the existing store
      * @throws InsufficientMemoryException when the budget has no memory for one more store
      * @throws StoreIoException when the operating system refuses: a read-only file system, one without O_DIRECT, no permission

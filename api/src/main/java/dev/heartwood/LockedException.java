@@ -1,6 +1,6 @@
 package dev.heartwood;
 
-/** The store is open elsewhere, in this process or in another. */
+/** The store is open elsewhere, or is just being copied to, in this process or in another. */
 public final class LockedException extends StoreException {
     private final long pid;
 

@@ -33,7 +33,6 @@ import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -41,7 +40,6 @@ import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -49,16 +47,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Backups that are refused, fail or are interrupted. */
 class BackupFailureTest {
-    private static Map<String, Integer> files(SimulatedMachine machine, Path directory) {
-        return new TreeMap<>(machine.files(directory).stream()
-                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(directory, n)))));
-    }
-
     private static void requireRefused(SimulatedMachine machine, KeyValueStore store, Path to, String why) {
-        Map<String, Integer> before = files(machine, to);
+        Map<String, Integer> before = BackupFixture.files(machine, to);
         StoreException refusal = assertThrows(UnsuitableTargetException.class, () -> store.backup(to));
         assertTrue(refusal.getMessage().contains(why), refusal.getMessage());
-        assertEquals(before, files(machine, to));
+        assertEquals(before, BackupFixture.files(machine, to));
     }
 
     @Test

@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** A store, where its backups go, and what they should hold. */
 final class BackupFixture {
@@ -65,6 +66,12 @@ final class BackupFixture {
             environment.close();
             throw e;
         }
+    }
+
+    /** The files of a directory, with a hash of each one's contents. */
+    static Map<String, Integer> files(SimulatedMachine machine, Path directory) {
+        return new TreeMap<>(machine.files(directory).stream()
+                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(directory, n)))));
     }
 
     static NavigableMap<byte[], byte[]> newMap() {

@@ -18,13 +18,10 @@ import dev.heartwood.testkit.OperationKind;
 import dev.heartwood.testkit.SimulatedMachine;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -33,11 +30,6 @@ class BrokenOffSalvageTest {
     private static final Path OTHER = Path.of("simulated", "other");
 
     private final NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
-
-    private static Map<String, Integer> files(SimulatedMachine machine) {
-        return new TreeMap<>(machine.files(TARGET).stream()
-                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(TARGET, n)))));
-    }
 
     private static void salvage(SimulatedMachine machine) {
         try (Storage from = machine.storage(STORE)) {
@@ -70,14 +62,14 @@ class BrokenOffSalvageTest {
         int refused = 0;
         int whole = 0;
         for (SimulatedMachine image : images(kind)) {
-            Map<String, Integer> before = files(image);
+            Map<String, Integer> before = BackupFixture.files(image, TARGET);
             if (before.isEmpty()) {
                 continue;
             }
             String what = before.keySet().toString();
             if (before.containsKey("copy-unfinished")) {
                 requireRefused(image, what);
-                assertEquals(before, files(image), what);
+                assertEquals(before, BackupFixture.files(image, TARGET), what);
                 refused++;
             } else {
                 BackupFixture.requireContents(image, TARGET, model, what);

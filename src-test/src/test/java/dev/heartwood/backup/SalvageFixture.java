@@ -29,9 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Salvage of the store of {@link BackupFixture}, and what it finds there. */
 final class SalvageFixture {
@@ -91,8 +89,7 @@ final class SalvageFixture {
 
     /** The files of the store, with a hash of each one's contents. */
     static Map<String, Integer> files(SimulatedMachine machine) {
-        return new TreeMap<>(machine.files(STORE).stream()
-                .collect(Collectors.toMap(n -> n, n -> Arrays.hashCode(machine.contents(STORE, n)))));
+        return BackupFixture.files(machine, STORE);
     }
 
     /** Of the copy, which has to be sound. */

@@ -109,8 +109,8 @@ final class StoreOpener {
         decideCreate(); // before the lock, which leaves its file in a directory of something else
         files.lock();
         isLocked = true;
-        BackupUndo.apply(files, environment.buffers());
         boolean create = decideCreate();
+        BackupUndo.apply(files, environment.buffers());
         BlockDevice device = purpose == Purpose.SALVAGE ? beginSalvage(create) : openDevice(create);
         Superblocks superblocks = new Superblocks(device, environment.buffers());
         opened.push(superblocks);
@@ -123,7 +123,7 @@ final class StoreOpener {
     }
 
     private boolean decideCreate() {
-        if (!BackupUndo.isPending(files)) {
+        if (isLocked && !BackupUndo.isPending(files)) {
             StoreFiles.requireNoCopying(files);
         }
         boolean creating = files.exists(StoreFiles.CREATING);
@@ -134,7 +134,7 @@ final class StoreOpener {
         if (exists && isLocked && beginning != null && !Superblocks.mayBeAmong(beginning)) {
             throw new NotAStoreException(directory, StoreFiles.DATA + " is a device that holds something else");
         }
-        if (exists && options.openMode() == OpenMode.CREATE_NEW) {
+        if (exists && options.openMode() == OpenMode.CREATE_NEW && !isBeingCopied()) {
             throw new StoreExistsException(directory);
         }
         String refusal = exists ? null : refusal(blank);
@@ -182,7 +182,13 @@ final class StoreOpener {
      * what is made before all else is there now. Who has the lock knows better.
      */
     private boolean isBeingMade() {
-        return !isLocked && (files.exists(StoreFiles.CREATING) || files.exists(StoreFiles.DATA) && !isBlankDevice());
+        return isBeingCopied()
+                || !isLocked && (files.exists(StoreFiles.CREATING) || files.exists(StoreFiles.DATA) && !isBlankDevice());
+    }
+
+    /** Whether somebody else may be copying to the directory: no copy was finished, and it is not known yet that none is under way. */
+    private boolean isBeingCopied() {
+        return !isLocked && files.exists(StoreFiles.COPYING);
     }
 
     private boolean isBlankDevice() {
