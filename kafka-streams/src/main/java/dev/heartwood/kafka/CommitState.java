@@ -18,7 +18,7 @@ import org.apache.kafka.streams.state.internals.PositionSerde;
  * What a commit records, as one value, so that it is atomic. Immutable.
  *
  * @param epoch the number of the commit; undo records carry the epoch of the commit they lead back to
- * @param streamTime the largest timestamp seen, or -1
+ * @param streamTime the largest timestamp seen, by which its data expires, or -1
  * @param dataUpTo no data of the commit has a timestamp after this, if its keys have times; {@link #UNKNOWN} when that is not known
  * @param offsets the changelog offsets that the data stands for
  * @param position the position of the input that the data stands for; not shared
@@ -75,6 +75,11 @@ record CommitState(
     /** This commit, whose offsets were right at a later time too. */
     CommitState rightAt(long wallMillis) {
         return new CommitState(epoch, streamTime, dataUpTo, offsets, position, wallMillis);
+    }
+
+    /** This commit, whose data expires by another time. */
+    CommitState at(long otherStreamTime) {
+        return new CommitState(epoch, otherStreamTime, dataUpTo, offsets, position, madeAt);
     }
 
     /** Whether it was made at most so long before a time, and not after it. */

@@ -9,11 +9,13 @@ import java.util.function.Supplier;
 final class CommittedReader implements TableReader {
     private final StateTable table;
     private final Snapshot snapshot;
+    private final long streamTime;
     private int readers = 1;
 
-    CommittedReader(StateTable table, Snapshot snapshot) {
+    CommittedReader(StateTable table, Snapshot snapshot, long streamTime) {
         this.table = table;
         this.snapshot = snapshot;
+        this.streamTime = streamTime;
     }
 
     @Override
@@ -24,6 +26,11 @@ final class CommittedReader implements TableReader {
     @Override
     public Cursor cursor(KeyRange range) {
         return held() ? read(() -> snapshot.cursor(range)) : later().cursor(range);
+    }
+
+    @Override
+    public long streamTime() {
+        return streamTime;
     }
 
     @Override

@@ -40,7 +40,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
     }
 
     private boolean isExpired(long timestamp) {
-        return timestamp < table().streamTime() - retentionMillis;
+        return timestamp < table().observedTime() - retentionMillis;
     }
 
     @Override
@@ -54,6 +54,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
             return PUT_RETURN_CODE_NOT_PUT;
         }
         table.observe(timestamp);
+        take(table, timestamp);
         long validTo = insert(key.get(), value, timestamp, table::put);
         updatePosition();
         dropExpired(table);
@@ -106,6 +107,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
                 continue;
             }
             table.observe(record.timestamp());
+            take(table, record.timestamp());
             if (record.value() == null && !VersionKeys.fits(record.key())) {
                 continue;
             }
@@ -114,6 +116,16 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
             batch.write();
         }
         dropExpired(table);
+    }
+
+    /**
+     * Has the table take a version that may have been too late before the store was opened. What had expired and is left is history still: of a
+     * time whose version has left the disk, the one before says that it had ended.
+     */
+    private void take(StateTable table, long timestamp) {
+        if (timestamp < table.streamTime() - retentionMillis) {
+            table.forgetEarlierTime(null);
+        }
     }
 
     /**

@@ -26,19 +26,35 @@ abstract class SegmentStore extends TableStore {
         droppedRecords = new DroppedRecords(context);
     }
 
-    /** Records of before this are not shown. */
-    final long liveFrom() {
-        return before(retention.shownMillis());
+    /** A reader does not show records of before this. */
+    final long liveFrom(TableReader reader) {
+        return Math.max(before(retention.shownMillis()), keptFrom(reader.streamTime()));
     }
 
-    /** Records of before this are not even shown to who emits what has closed. */
-    final long emittedFrom() {
-        return before(retention.emittedMillis());
+    /** It does not even show records of before this to who emits what has closed. */
+    final long emittedFrom(TableReader reader) {
+        return Math.max(before(retention.emittedMillis()), keptFrom(reader.streamTime()));
     }
 
+    /** Goes by the time since the store was opened, as Kafka Streams' own stores do. */
     private long before(long millis) {
-        long streamTime = table().streamTime();
-        return streamTime < 0 ? 0 : Math.max(0, streamTime - millis);
+        long observed = table().observedTime();
+        return observed < 0 ? 0 : Math.max(0, observed - millis);
+    }
+
+    /** The begin of the first segment that has not expired as a whole by a time. */
+    private long keptFrom(long time) {
+        return segmentAt(time - retention.keptMillis()) * shape().segmentMillis();
+    }
+
+    /**
+     * Records of before this come too late. One that is hidden in a segment that has not expired as a whole is written, since that is shown again
+     * when the store has been opened again; but not where it would be shown to who emits what has closed.
+     */
+    private long takenFrom(StateTable table) {
+        return retention.emittedMillis() > retention.shownMillis()
+                ? before(retention.shownMillis())
+                : keptFrom(table.observedTime());
     }
 
     final byte[] tableKey(byte[] storeKey) {
@@ -50,11 +66,12 @@ abstract class SegmentStore extends TableStore {
         StateTable table = table();
         long time = keys.timeOfStoreKey(storeKey.get());
         table.observe(time);
-        if (time < liveFrom()) {
+        if (time < takenFrom(table)) {
             droppedRecords.count();
             updatePosition();
             return;
         }
+        take(table, time);
         table.put(tableKey(storeKey.get()), value);
         updatePosition();
         dropExpired(table);
@@ -66,14 +83,24 @@ abstract class SegmentStore extends TableStore {
         for (ConsumerRecord<byte[], byte[]> record : records) {
             table.observe(keys.timeOfStoreKey(record.key()));
         }
-        long from = emittedFrom();
+        long from = keptFrom(table.observedTime());
         for (ConsumerRecord<byte[], byte[]> record : records) {
             restorePosition(record, batch);
-            if (keys.timeOfStoreKey(record.key()) >= from) {
+            long time = keys.timeOfStoreKey(record.key());
+            if (time >= from) {
+                take(table, time);
                 batch.put(tableKey(record.key()), record.value());
             }
         }
         dropExpired(table);
+    }
+
+    /** Has the table take a record whose segment may have expired before the store was opened. */
+    private void take(StateTable table, long time) {
+        long keptFrom = keptFrom(table.streamTime());
+        if (time < keptFrom) {
+            table.forgetEarlierTime(SegmentKeys.segmentsBefore(keptFrom / shape().segmentMillis()));
+        }
     }
 
     /**

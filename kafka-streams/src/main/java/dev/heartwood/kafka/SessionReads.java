@@ -41,13 +41,16 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
             // As Kafka Streams' own session stores do.
             return new EmptyIterator<>();
         }
-        return sessions(range(keyFrom, keyTo, Math.max(earliestEnd, store.liveFrom()), Long.MAX_VALUE, latestStart), direction);
+        TableReader reader = reader();
+        long from = Math.max(earliestEnd, store.liveFrom(reader));
+        return sessions(reader, range(keyFrom, keyTo, from, Long.MAX_VALUE, latestStart), direction);
     }
 
     /** Sessions of all keys that end within the bounds, to be emitted: they have closed, and so they may have expired. */
     KeyValueIterator<Windowed<Bytes>, byte[]> ending(long earliestEnd, long latestEnd) {
-        long from = Math.max(earliestEnd, store.emittedFrom());
-        return sessions(range(null, null, from, latestEnd, Long.MAX_VALUE), Direction.FORWARD);
+        TableReader reader = reader();
+        long from = Math.max(earliestEnd, store.emittedFrom(reader));
+        return sessions(reader, range(null, null, from, latestEnd, Long.MAX_VALUE), Direction.FORWARD);
     }
 
     /** The range; an open end is where the data ends, so that no segment is looked for that is not there. */
@@ -62,11 +65,11 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
                 startTo);
     }
 
-    private KeyValueIterator<Windowed<Bytes>, byte[]> sessions(SegmentRange range, Direction direction) {
+    private KeyValueIterator<Windowed<Bytes>, byte[]> sessions(
+            TableReader reader, SegmentRange range, Direction direction) {
         if (range.timeTo() < range.timeFrom()) {
             return new EmptyIterator<>();
         }
-        TableReader reader = reader();
         Supplier<Cursor> opening = () -> reader.cursor(range.tableRange());
         return reader.opened(new Sessions(store, opening, range, direction));
     }
@@ -126,10 +129,11 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
     @Override
     public byte[] fetchSession(Bytes key, long start, long end) {
         Objects.requireNonNull(key, "key cannot be null");
-        if (end < store.liveFrom()) {
+        TableReader reader = reader();
+        if (end < store.liveFrom(reader)) {
             return null;
         }
-        return reader().get(store.tableKey(SessionKeySchema.toBinary(key, start, end).get()));
+        return reader.get(store.tableKey(SessionKeySchema.toBinary(key, start, end).get()));
     }
 
     @Override

@@ -34,6 +34,7 @@ final class StateTable implements TableReader, AutoCloseable {
      * open                volatile              volatile              the table's lock
      * writtenBytes        volatile              volatile              the table's lock
      * streamTime          volatile              volatile              the table's lock
+     * observedTime        volatile              volatile              -, belongs to the writer
      * ownEntries          volatile              volatile              the table's lock
      * undoEntries         volatile              volatile              the table's lock
      * hasCommit           -                     -                     the table's lock
@@ -70,6 +71,7 @@ final class StateTable implements TableReader, AutoCloseable {
     private volatile boolean open = true;
     private volatile long writtenBytes;
     private volatile long streamTime;
+    private volatile long observedTime = -1;
     /** Entries of the table's own, apart from undo records; and undo records of this commit. What is overwritten or of before is not counted. */
     private volatile long ownEntries;
 
@@ -134,7 +136,7 @@ final class StateTable implements TableReader, AutoCloseable {
         lasts(committed);
         // Of a versioned store nobody reads what is committed, and merges would drop nothing that has expired and is younger than a snapshot.
         if (mode.snapshots() && parts.shape().kind() != TableKind.VERSIONED) {
-            committedReader = new CommittedReader(this, store.snapshot());
+            committedReader = new CommittedReader(this, store.snapshot(), streamTime);
         }
     }
 
@@ -151,9 +153,15 @@ final class StateTable implements TableReader, AutoCloseable {
         return position;
     }
 
-    /** The largest timestamp seen, or -1. */
-    long streamTime() {
+    /** The largest timestamp seen, before the table was opened too unless {@link #forgetEarlierTime} was called; or -1. */
+    @Override
+    public long streamTime() {
         return streamTime;
+    }
+
+    /** The largest timestamp seen since the table was opened, or -1. */
+    long observedTime() {
+        return observedTime;
     }
 
     /** No data has a timestamp after this, also where a killed process left data that no commit knows of. */
@@ -163,9 +171,34 @@ final class StateTable implements TableReader, AutoCloseable {
 
     /** Raises the largest timestamp seen. Belongs to the writer. */
     void observe(long timestamp) {
-        if (timestamp > streamTime) {
-            streamTime = timestamp;
+        if (timestamp > observedTime) {
+            observedTime = timestamp;
+            streamTime = Math.max(streamTime, timestamp);
         }
+    }
+
+    /**
+     * Lets data expire by the time since the table was opened alone. To be called before something is written that had expired by the time of before:
+     * either that was of a record from far in the future, or what comes now is late, and Kafka Streams' own stores take it. The last commit
+     * is written anew with this time, so that going back to it does not bring the other one back. Belongs to the writer.
+     *
+     * @param expired what had expired by the time of before, some of which may have left the disk, and is removed; or null to keep what is left
+     */
+    synchronized void forgetEarlierTime(KeyRange expired) {
+        LOG.info("Store {} takes a record that had expired before it was opened, when stream time was {}", name, streamTime);
+        writing(() -> {
+            bulk.end(this::commitRecord);
+            finishCommit();
+            keepLive(TableFilter.Live.from(Long.MIN_VALUE));
+            if (expired != null) {
+                UndoLog.remove(store, expired);
+            }
+            CommitState renewed = committed.at(observedTime);
+            store.put(TableKeys.COMMIT, renewed.encoded(), Durability.SYNC);
+            committed = renewed;
+            lasts(renewed);
+            streamTime = observedTime;
+        });
     }
 
     /** Records with timestamps before this may be dropped, also where a commit has them that may be gone back to. */
@@ -324,7 +357,7 @@ final class StateTable implements TableReader, AutoCloseable {
             committedHere = standsForData(offsets);
             CommittedReader old = committedReader;
             if (old != null) {
-                committedReader = new CommittedReader(this, store.snapshot());
+                committedReader = new CommittedReader(this, store.snapshot(), streamTime);
                 old.release();
             }
         });

@@ -205,7 +205,7 @@ final class TableOpener {
     private boolean remove(KeyValueStore store, CommitState committed, long firstNew) {
         return shape.kind() == TableKind.VERSIONED
                 ? UndoLog.removeAdded(store, committed.epoch(), firstNew)
-                : UndoLog.removeFrom(store, firstNew);
+                : UndoLog.remove(store, SegmentKeys.segmentsFrom(firstNew));
     }
 
     private static boolean isEmpty(KeyValueStore store) {

@@ -11,6 +11,9 @@ interface TableReader {
     /** A cursor; must be closed. */
     Cursor cursor(KeyRange range);
 
+    /** Of what has expired by this time some may have left the disk. */
+    long streamTime();
+
     /** Registers an iterator, to be closed with the table, and returns it. */
     <I extends TableIterator<?>> I opened(I iterator);
 }

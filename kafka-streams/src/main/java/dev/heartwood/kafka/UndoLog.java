@@ -148,12 +148,11 @@ final class UndoLog {
     }
 
     /**
-     * Empties the segments from one on. A rollback that is cut short begins again, since no commit has followed.
+     * Empties segments, with no way back. A removal that is cut short begins again, since no commit has followed.
      *
      * @return whether they had anything
      */
-    static boolean removeFrom(KeyValueStore store, long segment) {
-        KeyRange range = SegmentKeys.segmentsFrom(segment);
+    static boolean remove(KeyValueStore store, KeyRange range) {
         if (isEmpty(store, range)) {
             return false;
         }

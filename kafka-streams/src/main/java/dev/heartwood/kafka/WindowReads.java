@@ -34,20 +34,21 @@ final class WindowReads implements ReadOnlyWindowStore<Bytes, byte[]> {
     @Override
     public byte[] fetch(Bytes key, long time) {
         Objects.requireNonNull(key, "key cannot be null");
-        if (time < store.liveFrom()) {
+        TableReader reader = reader();
+        if (time < store.liveFrom(reader)) {
             return null;
         }
         Bytes storeKey = WindowKeySchema.toStoreKeyBinary(key, time, store.sequenceNumber());
-        return reader().get(store.tableKey(storeKey.get()));
+        return reader.get(store.tableKey(storeKey.get()));
     }
 
     WindowStoreIterator<byte[]> fetch(Bytes key, long from, long to, Direction direction) {
         Objects.requireNonNull(key, "key cannot be null");
-        SegmentRange range = range(key, key, from, to);
+        TableReader reader = reader();
+        SegmentRange range = range(reader, key, key, from, to);
         if (range == null) {
             return new NoWindows();
         }
-        TableReader reader = reader();
         return reader.opened(new Times(store, () -> reader.cursor(range.tableRange()), range, direction));
     }
 
@@ -57,18 +58,18 @@ final class WindowReads implements ReadOnlyWindowStore<Bytes, byte[]> {
             LOG.warn(InvalidRange.WARNING);
             return new EmptyIterator<>();
         }
-        SegmentRange range = range(keyFrom, keyTo, from, to);
+        TableReader reader = reader();
+        SegmentRange range = range(reader, keyFrom, keyTo, from, to);
         if (range == null) {
             return new EmptyIterator<>();
         }
-        TableReader reader = reader();
         Supplier<Cursor> opening = () -> reader.cursor(range.tableRange());
         return reader.opened(new Windows(store, opening, range, direction));
     }
 
     /** The range, or null when nothing live can lie in it. */
-    private SegmentRange range(Bytes keyFrom, Bytes keyTo, long from, long to) {
-        long liveFrom = Math.max(from, store.liveFrom());
+    private SegmentRange range(TableReader reader, Bytes keyFrom, Bytes keyTo, long from, long to) {
+        long liveFrom = Math.max(from, store.liveFrom(reader));
         return to < liveFrom
                 ? null
                 : new SegmentRange(

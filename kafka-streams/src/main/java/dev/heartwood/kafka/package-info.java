@@ -24,7 +24,11 @@
  *   <li>An offset that is not known is never committed over data.
  *   <li>A table goes back only to a commit that is younger than a limit, for Kafka Streams reads the changelog from there on, and that forgets what
  *       was deleted. How old a commit is counts from when its offsets were last said to be right before data was written that has to be undone.
- *   <li>What the last commit has expires by the time of that commit, everything else by the time of the stream.
+ *   <li>What the last commit has leaves the disk by the time of that commit, everything else by the time of the stream.
+ *   <li>What is shown, and what comes too late, goes by the time since the table was opened, which begins at -1 as in Kafka Streams' own stores
+ *       and operators. Only time segments that had expired as a whole by the time of before stay hidden: some of what they had may be gone.
+ *       Before a record that had expired is taken, those segments are emptied and the last commit is written anew, with the new time, and synced:
+ *       so neither a merge nor going back lets go of what is taken ({@code StateTable.forgetEarlierTime}).
  *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
  *       away for good while a loss of power still takes later commits.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a

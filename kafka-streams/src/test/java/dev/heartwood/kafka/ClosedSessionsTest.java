@@ -96,6 +96,20 @@ class ClosedSessionsTest {
         assertEquals(Long.MAX_VALUE, Retention.ofClosingSessions(Long.MAX_VALUE - 5).emittedMillis());
     }
 
+    /** The store's time begins anew, and what has expired as a whole segment by the time of before does not come back. */
+    @Test
+    void areThereAfterARestart() {
+        HeartwoodSessionStore store = new StoreContext(directory.path(), Map.of()).open(sessions());
+        written().forEach(session -> store.put(session, new byte[] {1}));
+        store.put(session(10_000 + RETENTION + 60_000 + SEGMENT), new byte[] {1});
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        store.close();
+        new StoreContext(directory.path(), Map.of()).open(store);
+        assertEquals(List.of(20_000L, 30_000L, 40_000L, 50_000L), ends(store.findSessions(0, 60_000)));
+        assertEquals(List.of(20_000L, 30_000L, 40_000L, 50_000L, 100_000L, 101_875L), ends(store.fetch(KEY)));
+        store.close();
+    }
+
     @Test
     void areThereAfterARestore() {
         StoreContext context = new StoreContext(directory.path(), Map.of());

@@ -2,6 +2,7 @@ package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.testkit.TestDirectory;
@@ -11,7 +12,10 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.kstream.Windowed;
 import org.apache.kafka.streams.state.KeyValueIterator;
+import org.apache.kafka.streams.state.internals.WindowKeySchema;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What has expired leaves the disk without a tombstone for each record, and without being merged away. */
 class ExpiryTest {
@@ -74,6 +78,89 @@ class ExpiryTest {
             assertEquals(KEYS * RETENTION / ROUND_MILLIS, Counted.entries(store.all()));
             store.close();
         }
+    }
+
+    /**
+     * A record from far in the future takes all windows with it. Those that are written after the next start stay until they expire by their own
+     * time, although they had expired by that of the record.
+     */
+    @ParameterizedTest
+    @CsvSource({"at_least_once, false", "exactly_once_v2, false", "exactly_once_v2, true"})
+    void afterARecordFromFarInTheFutureAndARestartWindowsStayUntilTheyExpire(String guarantee, String transactional) {
+        boolean isAtLeastOnce = guarantee.equals(StreamsConfig.AT_LEAST_ONCE);
+        boolean isCommitted = isAtLeastOnce || Boolean.parseBoolean(transactional);
+        try (TestDirectory directory = new TestDirectory("expiry")) {
+            Map<String, String> configs = Map.of(
+                    StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee,
+                    CommitMode.TRANSACTIONAL_KEY, transactional,
+                    HeartwoodStoreConfig.MEMTABLE_BYTES, "128k",
+                    HeartwoodStoreConfig.CHECKPOINT_DISTANCE, "64");
+            HeartwoodWindowStore store = new StoreContext(directory.path(), configs).open(windows());
+            for (int round = 0; round < 30; round++) {
+                round(store, round);
+            }
+            store.put(key(0), new byte[1], 10 * ROUNDS * ROUND_MILLIS);
+            store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+            assertEquals(1, Counted.entries(store.all()));
+            store.close();
+
+            store = new StoreContext(directory.path(), configs).open(windows());
+            assertEquals(1, Counted.entries(store.all()), "they had expired");
+            for (int round = 25; round < ROUNDS; round++) {
+                round(store, round);
+                if (isCommitted) {
+                    store.commit(Map.of(StoreContext.CHANGELOG, (long) round));
+                }
+                if (round % 10 == 0) {
+                    store.table().settle();
+                }
+                int rounds = Math.min(round - 24, (int) (RETENTION / ROUND_MILLIS));
+                assertEquals(1 + KEYS * rounds, Counted.entries(store.all()));
+            }
+            store.table().settle();
+            long written = store.table().stats().userBytesWritten();
+            long live = store.table().stats().liveBytes();
+            // Where writes are undone, what lies before the last record of a commit waits for the next one that lasts.
+            assertTrue(!isAtLeastOnce || live < written / 2, () -> live + " bytes of " + written + " are still there");
+            store.close();
+
+            store = new StoreContext(directory.path(), configs).open(windows());
+            long last = (ROUNDS - 1) * ROUND_MILLIS;
+            if (!isCommitted) {
+                assertEquals(1, Counted.entries(store.all()), "what was not committed is undone, and what had expired does not come back");
+                store.put(key(0), new byte[1], last);
+            }
+            assertNotNull(store.fetch(key(0), last));
+            store.close();
+        }
+    }
+
+    /** Merges are told that nothing has expired before a record that had expired is written, not after it. */
+    @Test
+    void nothingExpiresUntilItIsSaidWhatDoes() {
+        try (TestDirectory directory = new TestDirectory("expiry")) {
+            HeartwoodWindowStore store = new StoreContext(
+                            directory.path(),
+                            Map.of(
+                                    HeartwoodStoreConfig.MEMTABLE_BYTES, "128k",
+                                    HeartwoodStoreConfig.CHECKPOINT_DISTANCE, "64"))
+                    .open(windows());
+            store.put(key(0), new byte[1], 10 * ROUNDS * ROUND_MILLIS);
+            StateTable table = store.table();
+            table.forgetEarlierTime(SegmentKeys.segmentsBefore(ROUNDS));
+            for (int i = 0; i < 20 * KEYS; i++) {
+                table.put(tableKey(store, i), new byte[200]);
+            }
+            table.settle();
+            for (int i = 0; i < 20 * KEYS; i++) {
+                assertNotNull(table.get(tableKey(store, i)));
+            }
+            store.close();
+        }
+    }
+
+    private static byte[] tableKey(HeartwoodWindowStore store, int number) {
+        return store.tableKey(WindowKeySchema.toStoreKeyBinary(key(number), number, 0).get());
     }
 
     /** What expired after the last commit under exactly-once comes back with the stream time of that commit. */

@@ -202,6 +202,35 @@ class LostPowerTest {
                 .get());
     }
 
+    /** A record that had expired has the last commit written anew, and what leads back to the one before may go by it. */
+    @Test
+    void aCommitThatIsWrittenAnewIsThereForGood() {
+        Case which = Case.TRANSACTIONAL;
+        HeartwoodWindowStore store = windows(which);
+        for (long commit = 1; commit <= 2; commit++) {
+            for (int i = 0; i < KEYS; i++) {
+                store.put(key(i), which.value(commit), 25 * MINUTE);
+            }
+            if (commit == 1) {
+                store.put(key(KEYS), which.value(commit), 30 * MINUTE);
+            }
+            commit(store, commit);
+            if (commit == 1) {
+                store.close();
+                store = windows(which);
+            }
+        }
+        store.put(key(0), new byte[1], 16 * MINUTE);
+        settleAndLosePower(store);
+
+        store = windows(which);
+        assertEquals(2, store.committedOffset(StoreContext.CHANGELOG));
+        for (int i = 0; i < KEYS; i++) {
+            assertArrayEquals(which.value(2), store.fetch(key(i), 25 * MINUTE));
+        }
+        store.close();
+    }
+
     /** Of what was not synced any part is lost, at any moment; each life begins with the last commit of the one before. */
     @ParameterizedTest
     @EnumSource

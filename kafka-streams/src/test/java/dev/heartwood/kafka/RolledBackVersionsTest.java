@@ -19,6 +19,8 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.TimestampType;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.state.VersionedKeyValueStore;
+import org.apache.kafka.streams.state.VersionedRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +82,7 @@ class RolledBackVersionsTest {
                 StoreContext context = StoreContext.on(machine, directory.path(), configs);
                 HeartwoodVersionedStore store = context.open(versions());
                 try {
+                    committed.reopened();
                     check(committed, store, random);
                     committed = live(context, store, committed, random);
                     store.put(KEY, new byte[1], 1_000_000_000); // no commit follows, by which the last one is there for good
@@ -98,6 +101,7 @@ class RolledBackVersionsTest {
             StoreContext context, HeartwoodVersionedStore store, VersionsModel found, SplittableRandom random) {
         VersionsModel committed = found;
         VersionsModel model = found.copy();
+        model.reopened();
         for (int deeds = random.nextInt(20); deeds > 0; deeds--) {
             int deed = random.nextInt(10);
             List<ConsumerRecord<byte[], byte[]>> records = records(model, random);
@@ -128,7 +132,7 @@ class RolledBackVersionsTest {
         long now = Math.max(100_000, model.streamTime()) + random.nextLong(random.nextInt(8) == 0 ? 3 * RETENTION : 300);
         for (int i = 0; i < 100; i++) {
             now += random.nextInt(20);
-            long time = now - (random.nextBoolean() ? 0 : random.nextLong(RETENTION * 5 / 4));
+            long time = model.notGone(now - (random.nextBoolean() ? 0 : random.nextLong(RETENTION * 5 / 4)));
             byte[] value = random.nextInt(4) == 0 ? null : (random.nextLong() + "v".repeat(150)).getBytes();
             records.add(changelog(key(random.nextInt(KEYS)), value, time));
         }
@@ -146,7 +150,10 @@ class RolledBackVersionsTest {
             VersionsModel.check(model.latest(key(i)), store.get(key(i)));
             for (int looks = 0; looks < 20 && model.streamTime() >= 0; looks++) {
                 long time = model.streamTime() + 10 - random.nextLong(RETENTION + 20);
-                VersionsModel.check(model.asOf(key(i), time), store.get(key(i), time));
+                VersionedRecord<byte[]> found = store.get(key(i), time);
+                if (found != null || !model.mayBeGone(time)) {
+                    VersionsModel.check(model.asOf(key(i), time), found);
+                }
             }
         }
     }
@@ -173,6 +180,42 @@ class RolledBackVersionsTest {
         store = open();
         assertEquals(0, store.get(KEY).timestamp());
         assertNull(store.get(key(1)));
+        store.close();
+    }
+
+    /**
+     * A version from far in the future lets all history expire. Versions that are put after the next start stay until they expire by their own time,
+     * and are undone like others.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2})
+    void afterAVersionFromFarInTheFutureAndARestartVersionsStayUntilTheyExpire(String guarantee) {
+        HeartwoodVersionedStore store = open(guarantee);
+        store.put(key(1), new byte[200], 10);
+        store.put(KEY, new byte[1], 1_000_000_000);
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        assertEquals(VersionedKeyValueStore.PUT_RETURN_CODE_NOT_PUT, store.put(key(1), new byte[200], 20));
+        store.close();
+
+        store = open(guarantee);
+        int versions = 20_000;
+        for (int i = 1; i <= versions; i++) {
+            long before = store.put(key(1 + i % (KEYS - 1)), new byte[200], 100 + i * 10L);
+            assertEquals(VersionedKeyValueStore.PUT_RETURN_CODE_VALID_TO_UNDEFINED, before);
+            if (i % 5_000 == 0) {
+                store.table().settle();
+                for (int j = i - 900; j <= i; j++) {
+                    assertEquals(100 + j * 10L, store.get(key(1 + j % (KEYS - 1)), 100 + j * 10L).timestamp());
+                }
+            }
+        }
+        assertEquals(1_000_000_000, store.get(KEY).timestamp());
+        store.close();
+        store = open(guarantee);
+        boolean isUndone = guarantee.equals(StreamsConfig.EXACTLY_ONCE_V2);
+        assertEquals(isUndone, store.get(key(1)).timestamp() == 10);
+        assertEquals(isUndone, store.get(key(2)) == null);
+        assertEquals(1_000_000_000, store.get(KEY).timestamp());
         store.close();
     }
 

@@ -41,7 +41,10 @@ final class StoreLives {
     private final Kind kind;
     private final SplittableRandom random;
     private Map<Entry, Bytes> data = new HashMap<>();
+    /** By this whole segments expire; it outlives the store, until a record is taken that had expired. */
     private long streamTime = -1;
+    /** The time of this life alone, by which records are hidden and too late. */
+    private long observedTime = -1;
     private long offset;
     private Commit committed = new Commit(Map.of(), -1, -1);
     private Commit waiting;
@@ -219,6 +222,7 @@ final class StoreLives {
         processed = false;
         data = new HashMap<>(committed.data());
         streamTime = committed.streamTime();
+        observedTime = -1;
         offset = committed.offset();
         now = Math.max(BEGIN, streamTime) + random.nextLong(SEGMENT_MILLIS);
     }
@@ -240,13 +244,14 @@ final class StoreLives {
         Long found = ((TableStore) store).committedOffset(StoreContext.CHANGELOG);
         assertEquals(committed.offset() < 0 ? null : committed.offset(), found);
         assertEquals(committed.streamTime(), table(store).streamTime());
+        assertEquals(-1, table(store).observedTime());
         assertShown(store);
     }
 
     private void assertShown(StateStore store) {
         Map<Entry, Bytes> live = new TreeMap<>();
         data.forEach((entry, value) -> {
-            if (isLive(entry)) {
+            if (isLive(entry) && entry.time() >= keptFrom(streamTime)) {
                 live.put(entry, value);
             }
         });
@@ -254,7 +259,28 @@ final class StoreLives {
     }
 
     private boolean isLive(Entry entry) {
-        return entry.time() > streamTime - RETENTION.toMillis();
+        return observedTime < 0 || entry.time() > observedTime - RETENTION.toMillis();
+    }
+
+    /** The begin of the first segment that has not expired as a whole by a time. */
+    private static long keptFrom(long time) {
+        return Math.max(0, time - RETENTION.toMillis()) / SEGMENT_MILLIS * SEGMENT_MILLIS;
+    }
+
+    private void observe(Entry entry) {
+        observedTime = Math.max(observedTime, entry.time());
+        streamTime = Math.max(streamTime, observedTime);
+    }
+
+    /** A record is taken that had expired before this life: what else had is gone, and the last commit says so. */
+    private void forgetEarlierTime() {
+        long from = keptFrom(streamTime);
+        finishCommit();
+        data.keySet().removeIf(entry -> entry.time() < from);
+        Map<Entry, Bytes> left = new HashMap<>(committed.data());
+        left.keySet().removeIf(entry -> entry.time() < from);
+        streamTime = observedTime;
+        committed = new Commit(Map.copyOf(left), streamTime, committed.offset());
     }
 
     private void commit(Opened opened) {
@@ -290,7 +316,7 @@ final class StoreLives {
         finishCommit();
         processed = true;
         for (KeyValue<Entry, byte[]> record : records()) {
-            streamTime = Math.max(streamTime, record.key.time());
+            observe(record.key);
             set(record);
             if (opened != null) {
                 kind.put(opened.store(), record.key, record.value);
@@ -299,9 +325,15 @@ final class StoreLives {
     }
 
     private void set(KeyValue<Entry, byte[]> record) {
+        if (record.key.time() < keptFrom(observedTime)) {
+            return;
+        }
+        if (record.key.time() < keptFrom(streamTime)) {
+            forgetEarlierTime();
+        }
         if (record.value == null) {
             data.remove(record.key);
-        } else if (isLive(record.key)) {
+        } else {
             data.put(record.key, Bytes.wrap(record.value));
         }
     }
@@ -309,7 +341,7 @@ final class StoreLives {
     private void restore(Opened opened) {
         finishCommit();
         List<KeyValue<Entry, byte[]>> records = records();
-        records.forEach(record -> streamTime = Math.max(streamTime, record.key.time()));
+        records.forEach(record -> observe(record.key));
         records.forEach(this::set);
         if (opened != null) {
             List<KeyValue<byte[], byte[]>> changelog = new ArrayList<>();

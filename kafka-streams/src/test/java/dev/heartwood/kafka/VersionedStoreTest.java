@@ -43,13 +43,14 @@ class VersionedStoreTest {
             long now = 50_000;
             for (int i = 0; i < Campaign.operations(2_000); i++) {
                 now += random.nextInt(40);
-                long time = now - (random.nextBoolean() ? 0 : random.nextLong(RETENTION * 5 / 4));
+                long time = model.notGone(now - (random.nextBoolean() ? 0 : random.nextLong(RETENTION * 5 / 4)));
                 Bytes key = Bytes.wrap(new byte[random.nextInt(6)]);
                 switch (random.nextInt(100)) {
                     case 0 -> {
                         store.commit(Map.of(StoreContext.CHANGELOG, (long) i));
                         store.close();
                         context.open(store);
+                        model.reopened();
                     }
                     case 1 -> store.table().settle();
                     default -> step(store, key, time, random);

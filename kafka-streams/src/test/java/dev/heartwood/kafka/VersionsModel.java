@@ -18,6 +18,7 @@ final class VersionsModel {
     private final long retentionMillis;
     private final Map<Bytes, NavigableMap<Long, Bytes>> versions = new HashMap<>();
     private long streamTime = -1;
+    private long observedTime = -1;
 
     VersionsModel(long retentionMillis) {
         this.retentionMillis = retentionMillis;
@@ -28,18 +29,36 @@ final class VersionsModel {
         VersionsModel copy = new VersionsModel(retentionMillis);
         versions.forEach((key, ofKey) -> copy.versions.put(key, new TreeMap<>(ofKey)));
         copy.streamTime = streamTime;
+        copy.observedTime = observedTime;
         return copy;
     }
 
+    /** The store is opened again, and its time begins anew. */
+    void reopened() {
+        observedTime = -1;
+    }
+
+    /** What ended before the retention of this may have left the disk. */
     long streamTime() {
         return streamTime;
     }
 
+    /** The time, or the first one of which a store that was opened again has everything. */
+    long notGone(long time) {
+        return observedTime < streamTime ? Math.max(time, streamTime - retentionMillis) : time;
+    }
+
+    /** Whether a store that was opened again may have nothing of a time. */
+    boolean mayBeGone(long time) {
+        return time < notGone(time);
+    }
+
     /** What {@link VersionedKeyValueStore#put} returns. */
     long put(Bytes key, byte[] value, long time) {
-        if (time < streamTime - retentionMillis) {
+        if (time < observedTime - retentionMillis) {
             return VersionedKeyValueStore.PUT_RETURN_CODE_NOT_PUT;
         }
+        observedTime = Math.max(observedTime, time);
         streamTime = Math.max(streamTime, time);
         NavigableMap<Long, Bytes> ofKey = versions.computeIfAbsent(key, k -> new TreeMap<>());
         ofKey.put(time, value == null ? null : Bytes.wrap(value));
@@ -61,7 +80,7 @@ final class VersionsModel {
     }
 
     Shown asOf(Bytes key, long time) {
-        if (time < streamTime - retentionMillis) {
+        if (time < observedTime - retentionMillis) {
             Shown latest = latest(key);
             return latest != null && latest.from() <= time ? latest : null;
         }
