@@ -8,12 +8,13 @@ import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Set;
 import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.common.utils.Utils;
 import org.apache.kafka.streams.errors.ProcessorStateException;
 import org.apache.kafka.streams.errors.StreamsException;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
@@ -25,6 +26,9 @@ import org.slf4j.LoggerFactory;
 final class TableOpener {
     /** The directory, within the task's, that holds one directory for each store. */
     static final String DIRECTORY = "heartwood";
+
+    /** The one for stores whose names are not names of a file. */
+    private static final String DIRECTORY_OF_OTHER_NAMES = "heartwood.names";
 
     private static final String DATA_FILE = "data.hw";
     private static final Logger LOG = LoggerFactory.getLogger(TableOpener.class);
@@ -43,9 +47,39 @@ final class TableOpener {
         this.time = time;
     }
 
-    /** Where the store lies in a task's directory. */
+    /** Where the store lies in a task's directory: of any two names neither is in the directory of the other. */
     static Path directory(File taskDirectory, String name) {
-        return taskDirectory.toPath().resolve(DIRECTORY).resolve(name);
+        Path task = taskDirectory.toPath();
+        return isFileName(name)
+                ? task.resolve(DIRECTORY).resolve(name)
+                : task.resolve(DIRECTORY_OF_OTHER_NAMES).resolve(fileName(name));
+    }
+
+    private static boolean isFileName(String name) {
+        return !name.isEmpty() && !name.contains("/") && !name.equals(".") && !name.equals("..");
+    }
+
+    /** The name of a file for a name that is none: another one for each, since only names without a slash begin with a bare percent sign. */
+    private static String fileName(String name) {
+        String escaped = name.replace("%", "%25").replace("/", "%2F");
+        return name.contains("/") ? escaped : "%" + escaped;
+    }
+
+    /**
+     * Brings a store whose name has a slash from where versions before kept it, which was below the directory of another. It may have nothing to be
+     * restored from, since no topic has such a name.
+     */
+    private static void moveFromOldPlace(Path directory, File taskDirectory, String name) throws IOException {
+        Path stores = taskDirectory.toPath().resolve(DIRECTORY);
+        Path old = stores.resolve(name);
+        boolean isBelowAnother = old.startsWith(stores)
+                && old.equals(old.normalize())
+                && old.getNameCount() > stores.getNameCount() + 1;
+        if (isBelowAnother && Files.exists(old.resolve(DATA_FILE)) && Files.notExists(directory)) {
+            Files.createDirectories(directory.getParent());
+            Files.move(old, directory);
+            LOG.info("Store {} was moved from {} to {}, apart from other stores", name, old, directory);
+        }
     }
 
     /**
@@ -60,6 +94,7 @@ final class TableOpener {
         HeartwoodStoreConfig config = HeartwoodStoreConfig.of(context.appConfigs());
         Path directory = directory(context.stateDir(), name);
         try {
+            moveFromOldPlace(directory, context.stateDir(), name);
             Files.createDirectories(directory);
         } catch (IOException e) {
             throw refused("The directory " + directory + " cannot be made", e);
@@ -85,7 +120,8 @@ final class TableOpener {
 
     /**
      * Kafka Streams opens the stores of all tasks that it finds when it starts, and does not start where it cannot. Where Kafka deleted a task's directory and
-     * was killed, the data file may be gone and others not: nothing of such a store can be opened, and the changelog has all of it.
+     * was killed, the data file may be gone and others not: nothing of such a store can be opened, and the changelog has all of it. A store has no
+     * directories, so what is in one is not of it, and stays.
      */
     private KeyValueStore openOrMakeAnew(SharedEnvironment shared, Path directory, StoreOptions options) {
         try {
@@ -96,13 +132,20 @@ final class TableOpener {
             }
             LOG.warn("Store {} is made anew, and restored: its data file is gone from {}, as where a deletion was cut short", name, directory);
             try {
-                Utils.delete(directory.toFile());
-                Files.createDirectories(directory);
-            } catch (IOException cause) {
+                deleteFiles(directory);
+            } catch (IOException | DirectoryIteratorException cause) {
                 e.addSuppressed(cause);
                 throw e;
             }
             return shared.environment().open(directory, options);
+        }
+    }
+
+    private static void deleteFiles(Path directory) throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path file : files) {
+                Files.delete(file);
+            }
         }
     }
 
