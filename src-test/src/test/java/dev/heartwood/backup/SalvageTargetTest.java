@@ -18,6 +18,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.LockedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.NotAStoreException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.StoreOptions;
@@ -37,6 +38,8 @@ import java.util.NavigableMap;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Where salvage copies to, what it refuses, and what is left when the copy cannot be written. */
 class SalvageTargetTest {
@@ -179,6 +182,69 @@ class SalvageTargetTest {
                 assertEquals(isBeheaded ? 1 : 0, lost.size(), lost.toString());
                 assertThrows(NotAStoreException.class, () -> BackupFixture.openExisting(full, TARGET));
             }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = OperationKind.class,
+            names = {"WRITE", "SYNC"})
+    void whateverFailsTheCopyIsRefusedOrWhole(OperationKind kind) {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 6);
+        int refused = 0;
+        boolean struck = true;
+        for (int nth = 1; struck; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            machine.faults().fail(kind, nth, Errno.EIO, Duration.ONCE);
+            refused += isWhole(machine, model, kind + " " + nth) ? 0 : 1;
+            struck = machine.faults().injected() > 0;
+        }
+        assertTrue(refused > 10, refused + " refused");
+    }
+
+    /** What failed when the copy was closed was said to have ended it, incomplete and no store, which it was by then. */
+    @Test
+    void whateverFailsFromTheLastStepOnTheCopyIsRefusedOrWhole() {
+        NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
+        SimulatedMachine start = store(model, 6);
+        int refused = 0;
+        int struck = 0;
+        for (int nth = 1; struck == nth - 1; nth++) {
+            SimulatedMachine machine = start.crash(CrashKind.KILL, new SplittableRandom(nth));
+            int last = nth;
+            machine.faults().listen((kind, number, path) -> {
+                if (kind == OperationKind.DELETE && path.endsWith("copy-unfinished")) {
+                    machine.faults().failAny(last, Errno.EIO, Duration.ONCE);
+                }
+            });
+            refused += isWhole(machine, model, "operation " + nth) ? 0 : 1;
+            struck += machine.faults().injected() > 0 ? 1 : 0;
+        }
+        // The mark is deleted, the directory synced; what comes then is for closing.
+        assertEquals(2, refused);
+        assertTrue(struck > 4, struck + " operations");
+    }
+
+    /** Salvages; the copy has to be whole where that says so, and refused where it does not. */
+    private boolean isWhole(SimulatedMachine machine, NavigableMap<byte[], byte[]> model, String what) {
+        boolean isMade = isSalvaged(machine);
+        machine.faults().heal();
+        machine.faults().listen(null);
+        if (isMade) {
+            BackupFixture.requireContents(machine, TARGET, model, what);
+        } else {
+            assertThrows(NotAStoreException.class, () -> BackupFixture.openExisting(machine, TARGET), what);
+        }
+        return isMade;
+    }
+
+    private boolean isSalvaged(SimulatedMachine machine) {
+        try {
+            salvage(machine);
+            return true;
+        } catch (StoreException refused) {
+            return false;
         }
     }
 

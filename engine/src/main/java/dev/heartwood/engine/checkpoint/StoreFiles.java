@@ -26,7 +26,7 @@ public final class StoreFiles {
 
     private StoreFiles() {}
 
-    /** Has every open refuse a directory, before there is anything else in it, until {@link #COPYING} is deleted. */
+    /** Has every open refuse a directory, before there is anything else in it, until {@link #endSalvage}. */
     public static void beginSalvage(Storage files) {
         files.writeFile(COPYING, SALVAGING);
     }
@@ -43,6 +43,26 @@ public final class StoreFiles {
         if (files.exists(COPYING)) {
             files.delete(COPYING);
             files.syncDirectory();
+        }
+    }
+
+    /**
+     * Lets a directory be opened into which a salvage has copied all. Where that cannot be made durable every open is to go on refusing it: else a
+     * copy that was said to be none would be a store, until power is lost.
+     */
+    public static void endSalvage(Storage files) {
+        files.delete(COPYING);
+        try {
+            files.syncDirectory();
+        } catch (RuntimeException | Error e) {
+            try {
+                beginSalvage(files);
+            } catch (RuntimeException | Error again) {
+                if (again != e) {
+                    e.addSuppressed(again);
+                }
+            }
+            throw e;
         }
     }
 

@@ -28,11 +28,15 @@ import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.function.LongFunction;
 
 /** The commands {@code backup FROM TO} and {@code salvage FROM TO}. */
 final class CopyCommands {
     private static final long MEMORY_MIB = 256;
     private static final long MEMORY_MIB_MAX = 16 << 10;
+
+    /** Said where what comes after the copy fails. */
+    private static final String COPY_IS_MADE = "; the copy was made, and is a store";
 
     private final PrintStream out;
     private final PrintStream err;
@@ -54,10 +58,14 @@ final class CopyCommands {
         }
         StoreOptions existing =
                 options.toBuilder().openMode(OpenMode.OPEN_EXISTING).build();
+        return backup(mib -> open(mib, from, existing), to);
+    }
+
+    /** As the other; {@code opening} opens the store with so many MiB of memory. */
+    int backup(LongFunction<KeyValueStore> opening, Path to) {
         for (long mib = MEMORY_MIB; ; mib *= 4) {
-            try (Environment environment = environment(mib);
-                    KeyValueStore store = open(environment, from, existing)) {
-                return backup(store, to);
+            try {
+                return backupAndClose(opening.apply(mib), to);
             } catch (InsufficientMemoryException e) {
                 // Its owner may have given it more, and its log have writes that take as much.
                 if (mib >= MEMORY_MIB_MAX) {
@@ -69,16 +77,43 @@ final class CopyCommands {
         }
     }
 
+    /** What the backup came to stands, whatever closing the store meets: what was made is not made again. */
+    private int backupAndClose(KeyValueStore store, Path to) {
+        Integer code = null;
+        try (store) {
+            code = backup(store, to);
+        } catch (StoreException | OutOfMemoryError e) {
+            if (code == null) {
+                throw e;
+            }
+            boolean isMade = code == Main.CLEAN;
+            err.println(why(e) + (isMade ? COPY_IS_MADE : ""));
+            return isMade ? Main.CANNOT_CLOSE : code;
+        }
+        return code;
+    }
+
+    /** A store whose environment is its own. */
+    private static KeyValueStore open(long mib, Storage from, StoreOptions options) {
+        Environment environment = environment(mib);
+        try {
+            return open(environment, from, options);
+        } catch (RuntimeException | Error e) {
+            environment.close();
+            throw e;
+        }
+    }
+
     /** Through the page cache where the file system refuses O_DIRECT, which it may since the store was made. */
     private static KeyValueStore open(Environment environment, Storage from, StoreOptions options) {
         try {
-            return environment.open(from.directory(), options);
+            return environment.openOwned(from.directory(), options);
         } catch (StoreIoException e) {
             if (options.ioMode() == IoMode.BUFFERED || !StoreFiles.isDirectRefused(e, from)) {
                 throw e;
             }
         }
-        return environment.open(from.directory(), options.toBuilder().ioMode(IoMode.BUFFERED).build());
+        return environment.openOwned(from.directory(), options.toBuilder().ioMode(IoMode.BUFFERED).build());
     }
 
     private int damaged(StoreException damage) {
@@ -144,14 +179,17 @@ final class CopyCommands {
                     report.suspects(),
                     report.losses(),
                     report.lossesOfAnyKey() == 0 ? "" : ", some of keys not known: any other record may be older than it should be, too");
-            return report.losses() == 0 ? Main.CLEAN : Main.DAMAGED;
+            if (report.closingFailure() != null) {
+                err.println(why(report.closingFailure()) + COPY_IS_MADE);
+            }
+            return report.losses() > 0 ? Main.DAMAGED : report.closingFailure() == null ? Main.CLEAN : Main.CANNOT_CLOSE;
         } catch (StoreException e) {
             if (!isBegun[0] && !(e instanceof NoSpaceException)) {
                 throw e;
             }
-            return unfinished(e.getCause() instanceof OutOfMemoryError ? Main.heapIsFull() : e.getMessage());
+            return unfinished(e);
         } catch (OutOfMemoryError full) {
-            return unfinished(Main.heapIsFull());
+            return unfinished(full);
         }
     }
 
@@ -164,9 +202,14 @@ final class CopyCommands {
         }
     }
 
-    private int unfinished(String why) {
-        err.println(why + "; what was copied is incomplete and no store");
+    private int unfinished(Throwable failure) {
+        err.println(why(failure) + "; what was copied is incomplete and no store");
         return Main.CANNOT_WRITE;
+    }
+
+    private static String why(Throwable failure) {
+        boolean isHeap = failure instanceof OutOfMemoryError || failure.getCause() instanceof OutOfMemoryError;
+        return isHeap ? Main.heapIsFull() : failure.getMessage();
     }
 
     private static EngineEnvironment environment(long mib) {

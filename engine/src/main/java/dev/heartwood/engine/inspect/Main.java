@@ -38,6 +38,12 @@ public final class Main {
     /** The copy could not be written, for want of space or by a failure of the device; it is not a store. */
     public static final int CANNOT_WRITE = 4;
 
+    /**
+     * The copy was made and is whole; what failed then was to close the store that was copied, or the one that a salvage without losses copied
+     * to. What either held is durable, and it opens as after a crash.
+     */
+    public static final int CANNOT_CLOSE = 5;
+
     private static final int EINVAL = 22;
 
     private final PrintStream out;

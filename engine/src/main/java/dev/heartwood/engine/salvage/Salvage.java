@@ -66,7 +66,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
      * @param listing is given what was lost, one line each
      * @throws dev.heartwood.CorruptionException when neither copy of the superblock is whole and no root of a tree is found; also when the
      *     copy is damaged, as its verification finds, and then it is refused by every open
-     * @throws StoreException when the copy cannot be written; it is then refused by every open
+     * @throws StoreException when the copy cannot be written; it is then refused by every open, unless the device refuses the mark that says so
      */
     public static SalvageReport run(
             Storage from,
@@ -87,26 +87,39 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         operator = new StandInOperator(stored.mergeOperatorName());
         StoreOptions options = options(stored);
         form = KeyForm.of(options.keyOrder());
+        SalvageReport report = null;
         try (KeyValueStore opened = open(opening, options, to)) {
             target = opened;
-            keepsOperands = known != null;
-            if (!StoreFiles.isSalvageBegun(to)) {
-                throw new IllegalArgumentException("a copy that could be taken for a store before it is whole");
+            SalvageReport filled = fill(damaged, superblock, known, to, progress);
+            // By now it is whole and durable, and locked: closing it adds nothing that was copied.
+            StoreFiles.endSalvage(to);
+            report = filled;
+        } catch (StoreException | OutOfMemoryError e) {
+            if (report == null) {
+                throw e;
             }
-            DamagedTree tree = read(damaged, superblock);
-            LogKeys logKeys = new LogKeys();
-            readLog(damaged, known, superblock.storeId(), logKeys, found -> {});
-            before = known == null ? new FoundBeforeLog(logKeys) : null;
-            try (TreeSalvage salvage = new TreeSalvage(tree, logKeys, this, this::lose, progress)) {
-                copied = salvage;
-                salvage.run();
-                readLog(damaged, known, superblock.storeId(), this, this::loseOfAnyKey);
-                target.checkpoint();
-                requireSound(to);
-                to.delete(StoreFiles.COPYING);
-                to.syncDirectory();
-                return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses, lossesOfAnyKey);
-            }
+            report = report.unclosed(e);
+        }
+        return report;
+    }
+
+    private SalvageReport fill(
+            OpenedStore damaged, Superblock superblock, Superblock known, Storage to, Progress progress) {
+        keepsOperands = known != null;
+        if (!StoreFiles.isSalvageBegun(to)) {
+            throw new IllegalArgumentException("a copy that could be taken for a store before it is whole");
+        }
+        DamagedTree tree = read(damaged, superblock);
+        LogKeys logKeys = new LogKeys();
+        readLog(damaged, known, superblock.storeId(), logKeys, found -> {});
+        before = known == null ? new FoundBeforeLog(logKeys) : null;
+        try (TreeSalvage salvage = new TreeSalvage(tree, logKeys, this, this::lose, progress)) {
+            copied = salvage;
+            salvage.run();
+            readLog(damaged, known, superblock.storeId(), this, this::loseOfAnyKey);
+            target.checkpoint();
+            requireSound(to);
+            return new SalvageReport(salvage.records(), logEntries, salvage.suspects(), losses, lossesOfAnyKey, null);
         }
     }
 

@@ -11,5 +11,11 @@ package dev.heartwood.engine.salvage;
  * @param losses what could not be read, counted as it was listed
  * @param lossesOfAnyKey of them, those of the log, and of checkpoints newer than the data file, of which the keys are not known: any key may be
  *     older than it should be, or deleted
+ * @param closingFailure why the copy could not be closed, or null: it was whole and durable before, and opens all the same
  */
-public record SalvageReport(long records, long logEntries, long suspects, long losses, long lossesOfAnyKey) {}
+public record SalvageReport(
+        long records, long logEntries, long suspects, long losses, long lossesOfAnyKey, Throwable closingFailure) {
+    SalvageReport unclosed(Throwable why) {
+        return new SalvageReport(records, logEntries, suspects, losses, lossesOfAnyKey, why);
+    }
+}

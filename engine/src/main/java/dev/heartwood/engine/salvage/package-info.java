@@ -35,7 +35,8 @@
  *       remembered: they may be all of a store. Those alone are that the log has ({@code LogKeys}), which is read once before for
  *       them: it takes eight bytes of heap for each, and four for what is remembered.
  *   <li>From the first file in it on, and until the copy is complete, every open, backup and salvage refuses the directory. Where the data
- *       file of the copy cannot be made, the files before it are taken away again.
+ *       file of the copy cannot be made, the files before it are taken away again. The copy is complete when it is durable and verified, before
+ *       it is closed: what that meets is in the report, and the copy a store all the same.
  *   <li>The copy's I/O mode is the store's, or BUFFERED where the file system it goes to refuses O_DIRECT.
  * </ol>
  *

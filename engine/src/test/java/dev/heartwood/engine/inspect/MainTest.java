@@ -12,6 +12,7 @@ import dev.heartwood.Heartwood;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.ReadFailedException;
+import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.VerifyReport;
@@ -34,6 +35,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
+import java.util.function.LongFunction;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -138,6 +140,67 @@ class MainTest {
                 assertEquals(read == to ? Main.CANNOT_WRITE : Main.DAMAGED, commands.backup(copied, to), said.toString());
             }
         }
+    }
+
+    /** It was made again with more memory, or exited as if the store could not be opened, or were damaged. */
+    @Test
+    void aBackupThatWasMadeStaysMadeWhateverClosingTheStoreMeets() {
+        String data = sound.resolve("data.hw").toString();
+        CorruptionException damage = new CorruptionException(data, 9, "TRUNK", "one", "another");
+        List<Throwable> failures = List.of(
+                new InsufficientMemoryException("no memory for a checkpoint"),
+                new StoreIoException(5, "EIO", "pwrite", data, 0),
+                damage,
+                new ReadFailedException(5, "EIO", "pread", data, 0),
+                new OutOfMemoryError("heap"));
+        for (Throwable failure : failures) {
+            ByteArrayOutputStream said = new ByteArrayOutputStream();
+            CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
+            AtomicInteger opens = new AtomicInteger();
+            Path to = base.resolve("of-unclosed-" + failures.indexOf(failure));
+            LongFunction<KeyValueStore> opening = mib -> {
+                opens.incrementAndGet();
+                KeyValueStore store = Heartwood.open(sound, StoreFixture.options());
+                return with(store, Map.of("close", failing(store, failure)));
+            };
+            assertEquals(Main.CANNOT_CLOSE, commands.backup(opening, to), said.toString());
+            assertEquals(1, opens.get(), said.toString());
+            String why = failure instanceof Error ? Main.heapIsFull() : failure.getMessage();
+            assertTrue(said.toString().endsWith("were copied, verified\n" + why + "; the copy was made, and is a store\n"), said.toString());
+            assertEquals(Main.CLEAN, Outcome.of("verify", to.toString()).code());
+            int code = commands.backup(
+                    mib -> with(null, Map.of("close", failing(null, failure), "backup", failing(null, damage))), to);
+            assertEquals(Main.DAMAGED, code, said.toString());
+            assertTrue(said.toString().endsWith("; salvage copies what can be read\n" + why + "\n"), said.toString());
+        }
+    }
+
+    /** It was said to be incomplete and no store. */
+    @Test
+    void aSalvageThatWasMadeStaysMadeWhateverClosingTheCopyMeets() {
+        StoreIoException failure = new StoreIoException(5, "EIO", "pwrite", "data.hw", 0);
+        for (Throwable each : List.of(failure, new OutOfMemoryError("heap"))) {
+            Path to = base.resolve("salvaged-unclosed-" + (each == failure));
+            ByteArrayOutputStream said = new ByteArrayOutputStream();
+            int code = salvage(to, said, store -> Map.of("close", failing(store, each)));
+            assertEquals(Main.CANNOT_CLOSE, code, said.toString());
+            String why = each == failure ? failure.getMessage() : Main.heapIsFull();
+            assertTrue(said.toString().endsWith("0 losses\n" + why + "; the copy was made, and is a store\n"), said.toString());
+            assertEquals(Main.CLEAN, Outcome.of("verify", to.toString()).code());
+        }
+    }
+
+    /** Closes a store, if there is one, and fails. */
+    private static Supplier<Object> failing(KeyValueStore store, Throwable failure) {
+        return () -> {
+            if (store != null) {
+                store.close();
+            }
+            if (failure instanceof Error error) {
+                throw error;
+            }
+            throw (StoreException) failure;
+        };
     }
 
     /** The store was said to be damaged, and that salvage copies what can be read. */
@@ -320,17 +383,24 @@ class MainTest {
     private static void assertSalvageIsUnfinished(String name, String reason, Map<String, Supplier<Object>> instead) {
         Path to = base.resolve(name);
         ByteArrayOutputStream said = new ByteArrayOutputStream();
-        try (EngineEnvironment environment = EngineEnvironment.open(
-                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build());
-                Storage from = StoreFixture.storage(sound)) {
-            CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
-            Function<StoreOptions, KeyValueStore> opening = options -> with(environment.openForSalvage(to, options), instead);
-            assertEquals(Main.CANNOT_WRITE, commands.salvage(from, to, opening));
-        }
+        assertEquals(Main.CANNOT_WRITE, salvage(to, said, store -> instead));
         assertTrue(said.toString().contains(reason) && said.toString().contains("no store"), said.toString());
         Outcome left = Outcome.of("verify", to.toString());
         assertEquals(Main.CANNOT_OPEN, left.code());
         assertTrue(left.err().contains("a salvage to it was never finished"), left.toString());
+    }
+
+    private static int salvage(
+            Path to, ByteArrayOutputStream said, Function<KeyValueStore, Map<String, Supplier<Object>>> instead) {
+        try (EngineEnvironment environment = EngineEnvironment.open(
+                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build());
+                Storage from = StoreFixture.storage(sound)) {
+            CopyCommands commands = new CopyCommands(new PrintStream(said), new PrintStream(said));
+            return commands.salvage(from, to, options -> {
+                KeyValueStore store = environment.openForSalvage(to, options);
+                return with(store, instead.apply(store));
+            });
+        }
     }
 
     private static KeyValueStore with(KeyValueStore store, Map<String, Supplier<Object>> instead) {
