@@ -35,6 +35,9 @@ public final class Backup implements AutoCloseable {
     private final boolean isBuiltUpon;
     private final long directoryId;
     private final long completion;
+    /** The pages of the checkpoint. */
+    private final PageSet used = new PageSet();
+
     private long sourceBuffer;
     private long targetBuffer;
 
@@ -71,9 +74,13 @@ public final class Backup implements AutoCloseable {
         }
     }
 
-    /** The copy is whole by now, whether the store's own disk takes a note of it or not: without one the next copy compares pages that it need not. */
+    /**
+     * The copy is whole by now, whether its disk and the store's take notes of it or not: without both the next copy compares pages that it need
+     * not. The store's is worth nothing without the other.
+     */
     private void remember(Storage from) {
         try {
+            target.name(superblock, directoryId, completion, used);
             MadeBackups.add(from, directoryId, completion);
         } catch (NoSpaceException | StoreIoException e) {
             LOGGER.log(System.Logger.Level.WARNING, "a backup was made and is not remembered", e);
@@ -95,7 +102,6 @@ public final class Backup implements AutoCloseable {
         target.device().allocate((end + PageLayout.EXTENT_PAGES - 1 >>> PageLayout.EXTENT_SHIFT) * PageLayout.EXTENT_BYTES);
         List<Run> missing = new ArrayList<>();
         List<Run> inTheWay = new ArrayList<>();
-        PageSet used = new PageSet();
         long done = 0;
         for (Run run : runs) {
             used.add(run.first(), run.count());
@@ -114,7 +120,7 @@ public final class Backup implements AutoCloseable {
         missing.addAll(inTheWay);
         target.device().sync();
         verifyAll(missing);
-        target.complete(superblock, directoryId, completion, used);
+        target.complete(superblock, directoryId, used);
         long copied = missing.stream().mapToLong(Run::count).sum();
         return new BackupReport(superblock.number(), used.count(), copied);
     }

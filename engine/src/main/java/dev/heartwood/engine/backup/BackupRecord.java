@@ -16,8 +16,8 @@ import java.util.List;
  * @param storeId the store that it is of
  * @param directoryId names the directory; drawn at the first backup
  * @param completion names the backup that is there, among all of any history of the store; drawn for each. {@link #NONE} while one is being
- *     completed, and of a backup that an older version made
- * @param checkpoints the checkpoints that the superblocks may name: one, or two while a backup is being completed
+ *     completed, where it then could not be named, and of a backup that an older version made
+ * @param checkpoints the checkpoints that the superblocks may name: one, or more from when a backup is being completed until it is named
  * @param used the pages that those reach
  */
 record BackupRecord(long storeId, long directoryId, long completion, List<Long> checkpoints, PageSet used) {

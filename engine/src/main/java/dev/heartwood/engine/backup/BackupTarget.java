@@ -164,8 +164,8 @@ final class BackupTarget implements AutoCloseable {
         keepsOverwritten = true;
     }
 
-    /** Makes what has been written, synced and verified the backup, of the name {@code completion}. */
-    void complete(Superblock superblock, long directoryId, long completion, PageSet used) {
+    /** Makes what has been written, synced and verified the backup, which has no name yet: {@link #name} gives it one. */
+    void complete(Superblock superblock, long directoryId, PageSet used) {
         PageSet both = new PageSet();
         both.addAll(used);
         both.addAll(kept);
@@ -175,6 +175,10 @@ final class BackupTarget implements AutoCloseable {
         if (isMarked || keepsOverwritten) {
             BackupUndo.forget(files);
         }
+    }
+
+    /** Names a complete backup, for the next one to be built upon. */
+    void name(Superblock superblock, long directoryId, long completion, PageSet used) {
         new BackupRecord(superblock.storeId(), directoryId, completion, List.of(superblock.number()), used).write(files);
     }
 
