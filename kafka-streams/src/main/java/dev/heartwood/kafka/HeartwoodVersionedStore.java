@@ -68,7 +68,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
      */
     private long insert(byte[] key, byte[] value, long timestamp, BiConsumer<byte[], byte[]> writer) {
         Neighbours found = table().reading(() -> neighbours(key, timestamp));
-        long validTo = found.same() == null ? found.nextFrom() : found.same().validTo();
+        long validTo = validTo(found, timestamp);
         writer.accept(VersionKeys.tableKey(key, timestamp), VersionKeys.tableValue(validTo, value));
         Version before = found.before();
         if (before != null && before.validTo() > timestamp) {
@@ -76,6 +76,16 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
                     VersionKeys.tableKey(key, before.validFrom()), VersionKeys.tableValue(timestamp, before.value()));
         }
         return validTo;
+    }
+
+    /** When a version ends: where the one before it did, if what ended that is no longer kept. */
+    private static long validTo(Neighbours found, long timestamp) {
+        if (found.same() != null) {
+            return found.same().validTo();
+        }
+        Version before = found.before();
+        boolean isWithin = before != null && before.validTo() > timestamp;
+        return isWithin ? Math.min(found.nextFrom(), before.validTo()) : found.nextFrom();
     }
 
     /** The version that begins at a time, or null; the one before it, or null; and when the one after it begins. */

@@ -100,6 +100,9 @@ abstract class SegmentStore extends TableStore {
         long keptFrom = keptFrom(table.streamTime());
         if (time < keptFrom) {
             table.forgetEarlierTime(SegmentKeys.segmentsBefore(keptFrom / shape().segmentMillis()));
+            // What was dropped was so by the earlier time.
+            droppedSegment = 0;
+            droppedNewSegment = 0;
         }
     }
 

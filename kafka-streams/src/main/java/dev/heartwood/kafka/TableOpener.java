@@ -9,6 +9,7 @@ import dev.heartwood.StoreOptions;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -78,7 +79,19 @@ final class TableOpener {
         if (isBelowAnother && Files.exists(old.resolve(DATA_FILE)) && Files.notExists(directory)) {
             Files.createDirectories(directory.getParent());
             Files.move(old, directory);
+            deleteEmpty(old.getParent(), stores);
             LOG.info("Store {} was moved from {} to {}, apart from other stores", name, old, directory);
+        }
+    }
+
+    /** Deletes a directory, and those above up to another, as far as nothing else is in them: a store of that name would find them there. */
+    private static void deleteEmpty(Path directory, Path end) throws IOException {
+        try {
+            for (Path empty = directory; !empty.equals(end); empty = empty.getParent()) {
+                Files.delete(empty);
+            }
+        } catch (DirectoryNotEmptyException others) {
+            // They stay.
         }
     }
 

@@ -133,6 +133,21 @@ class StoreNamesTest {
         ref.close();
     }
 
+    /** A store of that name could not be made where directories were. */
+    @Test
+    void noEmptyDirectoriesAreLeftWhereAStoreWas() throws IOException {
+        Path old = placeOfOld();
+        Path deeper = old.getParent().resolve("of/the/world");
+        Files.createDirectories(deeper.getParent());
+        Files.move(old, deeper);
+        HeartwoodKeyValueStore world = open("ref/of/the/world");
+        assertHas(world, 1);
+        HeartwoodKeyValueStore ref = open("ref");
+        putAndCommit(ref, 2);
+        ref.close();
+        world.close();
+    }
+
     /** Which is not of the store that is to be made there. */
     @Test
     void aDirectoryThatHasADirectoryIsNotDeleted() throws IOException {

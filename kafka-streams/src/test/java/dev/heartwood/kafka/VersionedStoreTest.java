@@ -35,6 +35,25 @@ class VersionedStoreTest {
         Campaign.run(getClass(), 4, seed -> new VersionedStoreTest().run(seed));
     }
 
+    /** A merge may drop a deletion and leave the version that it had ended: one that comes late, between the two, ends there as well. */
+    @Test
+    void aVersionThatComesLateEndsWhereTheOneBeforeItDid() {
+        try (TestDirectory directory = new TestDirectory("versions")) {
+            HeartwoodVersionedStore store =
+                    new StoreContext(directory.path(), Map.of()).open(new HeartwoodVersionedStore("s", RETENTION));
+            Bytes key = Bytes.wrap(new byte[1]);
+            byte[] value = {1};
+            store.put(key, value, 10);
+            store.put(key, null, 20);
+            store.table().put(VersionKeys.tableKey(key.get(), 20), null);
+            assertEquals(20, store.put(key, value, 15));
+            assertNull(store.get(key));
+            assertEquals(20, store.get(key, 17).validTo().orElseThrow());
+            assertEquals(15, store.get(key, 12).validTo().orElseThrow());
+            store.close();
+        }
+    }
+
     private void run(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         try (TestDirectory directory = new TestDirectory("versions")) {

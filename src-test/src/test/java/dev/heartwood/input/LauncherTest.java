@@ -20,11 +20,14 @@ class LauncherTest {
         return run(arguments, "");
     }
 
-    private static Ended run(String arguments, String flags) throws IOException, InterruptedException {
+    private static Ended run(String arguments, String flags, String... variable) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Path.of("..", "bin", "heartwood").toString()));
         command.addAll(List.of(arguments.split(" ")));
         ProcessBuilder launcher = new ProcessBuilder(command).redirectErrorStream(true);
         launcher.environment().put("HEARTWOOD_JAVA_OPTS", flags);
+        if (variable.length > 0) {
+            launcher.environment().put(variable[0], variable[1]);
+        }
         Process process = launcher.start();
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -59,6 +62,14 @@ class LauncherTest {
     @Test
     void flagsThatDoNotFitTheCommandsOwnAreRefused() throws IOException, InterruptedException {
         assertRefused("-Xms600m -Xshare:auto", run("verify .", "-Xms600m -Xshare:auto"));
+    }
+
+    /** The JVM says first that it has looked at a variable. */
+    @Test
+    void flagsAreRefusedByTheReason() throws IOException, InterruptedException {
+        Ended ended = run("verify .", "-Xbogus", "JAVA_TOOL_OPTIONS", "-Dnothing=1");
+        assertRefused("-Xbogus", ended);
+        assertTrue(ended.said().contains("Unrecognized option"), ended.said());
     }
 
     private static void assertRefused(String flags, Ended ended) {
