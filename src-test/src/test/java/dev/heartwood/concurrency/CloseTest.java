@@ -172,7 +172,22 @@ class CloseTest {
                     () -> store.discard(KeyRange.all()),
                     () -> store.tune(tuning),
                     store::stats,
+                    store::tuning,
+                    store::options);
+            assertSayClosed(calls);
+            assertSayClosed(callsOf(snapshot, cursor));
+            cursor.close();
+            snapshot.close();
+            batch.close();
+            assertThrows(ClosedException.class, () -> batch.put(KEY, VALUE));
+        }
+    }
+
+    private static List<Executable> callsOf(Snapshot snapshot, Cursor cursor) {
+        return List.of(
                     () -> snapshot.get(KEY),
+                    () -> snapshot.get(MemorySegment.ofArray(KEY)),
+                    () -> snapshot.get(MemorySegment.ofArray(KEY), MemorySegment.ofArray(new byte[1])),
                     () -> snapshot.cursor(KeyRange.all()),
                     cursor::next,
                     cursor::previous,
@@ -181,20 +196,16 @@ class CloseTest {
                     () -> cursor.seek(KEY),
                     () -> cursor.seekBackwards(KEY),
                     () -> cursor.enterGroup(KEY),
+                    cursor::valid,
                     cursor::key,
                     cursor::keySegment,
                     cursor::value,
-                    cursor::valid,
-                    cursor::valueSegment,
-                    store::tuning,
-                    store::options);
-            for (Executable call : calls) {
-                assertThrows(ClosedException.class, call);
-            }
-            cursor.close();
-            snapshot.close();
-            batch.close();
-            assertThrows(ClosedException.class, () -> batch.put(KEY, VALUE));
+                    cursor::valueSegment);
+    }
+
+    private static void assertSayClosed(List<Executable> calls) {
+        for (Executable call : calls) {
+            assertThrows(ClosedException.class, call);
         }
     }
 
@@ -211,29 +222,9 @@ class CloseTest {
             for (AutoCloseable closed : List.of(cursor, snapshot, batch, cursor, snapshot, batch)) {
                 assertDoesNotThrow(closed::close);
             }
-            for (Executable call : List.<Executable>of(
-                    () -> snapshot.get(KEY),
-                    () -> snapshot.get(MemorySegment.ofArray(KEY)),
-                    () -> snapshot.get(MemorySegment.ofArray(KEY), MemorySegment.ofArray(new byte[1])),
-                    () -> snapshot.cursor(KeyRange.all()),
-                    cursor::next,
-                    cursor::previous,
-                    cursor::first,
-                    cursor::last,
-                    () -> cursor.seek(KEY),
-                    () -> cursor.seekBackwards(KEY),
-                    () -> cursor.enterGroup(KEY),
-                    cursor::valid,
-                    cursor::key,
-                    cursor::keySegment,
-                    cursor::value,
-                    cursor::valueSegment,
-                    () -> batch.put(KEY, VALUE),
-                    () -> batch.delete(KEY),
-                    batch::clear,
-                    () -> store.write(batch))) {
-                assertThrows(ClosedException.class, call);
-            }
+            assertSayClosed(callsOf(snapshot, cursor));
+            assertSayClosed(List.of(
+                    () -> batch.put(KEY, VALUE), () -> batch.delete(KEY), batch::clear, () -> store.write(batch)));
             assertEquals(0, batch.count());
             assertEquals(0, batch.bytes());
         }
