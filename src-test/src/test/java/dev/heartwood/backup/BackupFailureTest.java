@@ -412,6 +412,8 @@ class BackupFailureTest {
         NavigableMap<byte[], byte[]> model = BackupFixture.newMap();
         try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
             BackupFixture.write(store, model, new SplittableRandom(8), 1500);
+            // Nothing else is written then.
+            store.settle();
             store.checkpoint();
             machine.faults().fail(OperationKind.WRITE, 5, Errno.EIO, Duration.ONCE);
             assertThrows(StoreException.class, () -> store.backup(TARGET));
