@@ -202,8 +202,8 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * Gives back the space of a range of keys that will not be read any more, by reference: nothing is merged, logged or
-     * read. Whole leaves of the tree go at once, of up to eight memtables each, and of a store of one leaf all or nothing; what else lies in the range
-     * stays: entries at its edges, also of all of it where it is small, and what memtables hold, unless a {@link #checkpoint} comes before. So after
+     * read. Whole leaves of the tree go at once, of up to eight memtables each; in a store of one leaf all of it goes, or nothing. What else lies in the
+     * range stays: entries at its edges, or all where it is smaller than a leaf, and what memtables hold, unless a {@link #checkpoint} comes before. So after
      * this call, and after a crash, a key of the range may have the value that it had, or none; a merge operand may find nothing to be
      * applied to. Snapshots and cursors that are open see what they saw. To be rid of few keys, delete them.
      *
