@@ -167,6 +167,22 @@ class RawDeviceTest {
         assertArrayEquals(before, Files.readAllBytes(image));
     }
 
+    @Test
+    void aDeviceWithoutRoomForSuperblocksIsRefused() throws IOException, InterruptedException {
+        Path small = Files.write(parent.path().resolve("small"), new byte[32 << 10]);
+        String attached = said("losetup", "--find", "--show", small.toString());
+        try {
+            Path other = Files.createDirectory(parent.path().resolve("other"));
+            Files.createSymbolicLink(other.resolve("data.hw"), Path.of(attached));
+            Files.write(other.resolve("creating"), new byte[] {1, 2, 3, 4, 5, 6, 7, 8});
+            assertThrows(StoreException.class, () -> Heartwood.open(other, options(DeviceKind.AUTO)));
+            Files.delete(other.resolve("creating"));
+            assertThrows(StoreException.class, () -> Heartwood.open(other, options(DeviceKind.AUTO)));
+        } finally {
+            said("losetup", "--detach", attached);
+        }
+    }
+
     private void assertRefusedAsItIs() throws IOException {
         byte[] before = Files.readAllBytes(image);
         assertThrows(NotAStoreException.class, () -> Heartwood.open(directory, options(DeviceKind.AUTO)));

@@ -1,12 +1,11 @@
 package dev.heartwood.engine.checkpoint;
 
-import dev.heartwood.engine.base.ImageReader;
 import dev.heartwood.engine.base.ImageWriter;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
 import java.util.Arrays;
-import java.util.zip.CRC32C;
 
 /**
  * The making of a store. From before there is a data file until its superblocks are durable a file {@link StoreFiles#CREATING} lies beside it, with the id
@@ -52,7 +51,7 @@ public final class Creation {
     /** A creation makes a file of an extent, and writes both superblocks; the system may have written neither of them, or parts, or garbage. */
     private static boolean mayHaveMade(Storage files) {
         long id = idOf(files);
-        byte[] found = files.readFile(StoreFiles.DATA, PageLayout.EXTENT_BYTES);
+        byte[] found = Arrays.copyOf(files.readFile(StoreFiles.DATA, PageLayout.EXTENT_BYTES), PageLayout.EXTENT_BYTES);
         return files.isRawDevice(StoreFiles.DATA)
                 ? isZeroBeside(found, id)
                 : files.size(StoreFiles.DATA) <= PageLayout.EXTENT_BYTES && !hasOther(found, id);
@@ -63,34 +62,25 @@ public final class Creation {
         byte[] rest = found.clone();
         for (int page : Superblocks.pages()) {
             int begin = page << PageLayout.PAGE_SHIFT;
-            if (id != 0 && number(found, begin + PageLayout.STORE_ID) == id) {
+            if (id != 0 && Superblocks.number(found, begin + PageLayout.STORE_ID) == id) {
                 Arrays.fill(rest, begin, begin + PageLayout.PAGE_BYTES, (byte) 0);
             }
         }
-        return Arrays.equals(rest, new byte[found.length]);
+        return Arrays.equals(rest, new byte[rest.length]);
     }
 
     /** Whether there is a whole superblock of another store; where nobody says which this one is, of a store that was made to the end. */
     private static boolean hasOther(byte[] found, long id) {
         for (int page : Superblocks.pages()) {
             int begin = page << PageLayout.PAGE_SHIFT;
-            boolean isWhole = found.length >= begin + PageLayout.PAGE_BYTES && isWhole(found, begin);
-            if (isWhole && (id == 0 ? number(found, begin + PageLayout.GENERATION) > 1 : number(found, begin + PageLayout.STORE_ID) != id)) {
+            boolean isOther = id == 0
+                    ? Superblocks.number(found, begin + PageLayout.GENERATION) > 1
+                    : Superblocks.number(found, begin + PageLayout.STORE_ID) != id;
+            if (isOther && found[begin + PageLayout.TYPE] == PageType.SUPERBLOCK.code() && PageSeal.isWhole(found, begin)) {
                 return true;
             }
         }
         return false;
-    }
-
-    private static boolean isWhole(byte[] found, int begin) {
-        CRC32C sum = new CRC32C();
-        sum.update(found, begin + PageLayout.TYPE, PageLayout.PAGE_BYTES - PageLayout.TYPE);
-        ImageReader header = new ImageReader(Arrays.copyOfRange(found, begin, begin + PageLayout.TYPE));
-        return found[begin + PageLayout.TYPE] == PageType.SUPERBLOCK.code() && header.getInt() == (int) sum.getValue();
-    }
-
-    private static long number(byte[] bytes, int at) {
-        return new ImageReader(Arrays.copyOfRange(bytes, at, at + Long.BYTES)).getLong();
     }
 
     /** The id of the store that was being made; 0 when none was, or nobody says which. */
@@ -99,6 +89,6 @@ public final class Creation {
             return 0;
         }
         byte[] id = files.readFile(StoreFiles.CREATING, ID_BYTES);
-        return id.length < ID_BYTES ? 0 : new ImageReader(id).getLong();
+        return id.length < ID_BYTES ? 0 : Superblocks.number(id, 0);
     }
 }

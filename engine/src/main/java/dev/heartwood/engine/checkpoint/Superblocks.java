@@ -7,7 +7,6 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreOptions;
-import dev.heartwood.engine.base.ImageReader;
 import dev.heartwood.engine.base.ImageReader.MalformedImageException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.os.Memory;
@@ -15,6 +14,8 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
@@ -73,14 +74,13 @@ public final class Superblocks implements AutoCloseable {
 
     /** Whether a copy may be among the first bytes of a device, whole or not. */
     public static boolean mayBeAmong(byte[] beginning) {
-        for (int page : pages()) {
-            int at = (page << PageLayout.PAGE_SHIFT) + MAGIC;
-            if (beginning.length >= at + Long.BYTES
-                    && new ImageReader(Arrays.copyOfRange(beginning, at, at + Long.BYTES)).getLong() == MAGIC_VALUE) {
-                return true;
-            }
-        }
-        return false;
+        byte[] extent = Arrays.copyOf(beginning, PageLayout.EXTENT_BYTES);
+        return Arrays.stream(pages()).anyMatch(page -> number(extent, (page << PageLayout.PAGE_SHIFT) + MAGIC) == MAGIC_VALUE);
+    }
+
+    /** The number of eight bytes, the least first. */
+    static long number(byte[] bytes, int at) {
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getLong(at);
     }
 
     /** What was found on one page: a superblock, or why there is none. */

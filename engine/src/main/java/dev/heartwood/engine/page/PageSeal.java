@@ -3,6 +3,9 @@ package dev.heartwood.engine.page;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.os.Crc32c;
 import dev.heartwood.engine.os.Memory;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
 
 /** Puts the header on a finished page, and refuses a page whose header is not the one expected. Thread-safe. */
 public final class PageSeal {
@@ -58,6 +61,13 @@ public final class PageSeal {
                 && Memory.getLong(page + PageLayout.STORE_ID) == storeId
                 && Memory.getLong(page + PageLayout.ADDRESS) == pageNumber
                 && Memory.getLong(page + PageLayout.GENERATION) == generation;
+    }
+
+    /** Whether a page among bytes on the Java heap is as it was sealed, as whatever type and wherever. */
+    public static boolean isWhole(byte[] bytes, int page) {
+        CRC32C sum = new CRC32C();
+        sum.update(bytes, page + CHECKED, PageLayout.PAGE_BYTES - CHECKED);
+        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(page + PageLayout.CHECKSUM) == (int) sum.getValue();
     }
 
     private static int checksum(long page) {
