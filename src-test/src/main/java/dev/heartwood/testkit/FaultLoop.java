@@ -12,7 +12,6 @@ import dev.heartwood.testkit.FaultPlan.Duration;
 import dev.heartwood.testkit.History.Moment;
 import java.nio.file.Path;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -202,14 +201,15 @@ public final class FaultLoop {
         });
         fault.heal.run();
         check(MemoryRegions.count() == regions, "memory is left behind: " + (MemoryRegions.count() - regions) + " regions");
-        // The checkpoint of closing makes whole what the log would have had to give back.
-        for (SimulatedMachine left : List.of(driven.image, machine)) {
-            for (CrashKind kind : CrashKind.values()) {
-                boolean isTurn = nth % 2 == (left == machine ? 0 : 1) ^ kind == CrashKind.KILL;
-                if (JUDGES_ALL || isTurn) {
-                    SimulatedMachine next = left.crash(kind, new SplittableRandom(nth));
-                    judge(next, kind, history, driven.moment, left == machine ? "after closing" : "before closing");
-                }
+        // Before closing, too: its checkpoint makes whole what the log would have had to give back.
+        boolean isEven = nth % 2 == 0;
+        for (CrashKind kind : CrashKind.values()) {
+            boolean isBefore = isEven == (kind == CrashKind.KILL);
+            if (JUDGES_ALL || isBefore) {
+                judge(driven.image, kind, nth, history, driven.moment, "before closing");
+            }
+            if (JUDGES_ALL || !isBefore) {
+                judge(machine, kind, nth, history, driven.moment, "after closing");
             }
         }
     }
@@ -368,7 +368,8 @@ public final class FaultLoop {
         }
     }
 
-    private void judge(SimulatedMachine next, CrashKind kind, History history, Moment moment, String when) {
+    private void judge(SimulatedMachine left, CrashKind kind, long nth, History history, Moment moment, String when) {
+        SimulatedMachine next = left.crash(kind, new SplittableRandom(nth));
         callers.call(0, () -> {
             try (SteppedEnvironment environment =
                             new SteppedEnvironment(seed, OptionMatrix.environment(options), next);

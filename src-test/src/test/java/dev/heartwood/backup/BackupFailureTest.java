@@ -323,12 +323,7 @@ class BackupFailureTest {
         List<SimulatedMachine> images = new ArrayList<>();
         SplittableRandom fate = new SplittableRandom(9);
         try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
-            BackupFixture.write(store, before, new SplittableRandom(7), 1500);
-            store.settle();
-            store.backup(TARGET);
-            after.putAll(before);
-            BackupFixture.write(store, after, new SplittableRandom(8), 1500);
-            store.settle();
+            BackupFixture.backUpAndChange(store, before, after, 7, 1500);
             store.checkpoint();
             takeImages(machine, kind, fate, images);
             store.backup(TARGET);

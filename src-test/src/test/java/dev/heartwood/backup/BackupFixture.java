@@ -94,6 +94,17 @@ final class BackupFixture {
         }
     }
 
+    /** Makes a backup of what it writes to a store, and writes as much again, so that the store is at rest and the backup has what it held before. */
+    static void backUpAndChange(
+            KeyValueStore store, NavigableMap<byte[], byte[]> before, NavigableMap<byte[], byte[]> after, long seed, int writes) {
+        write(store, before, new SplittableRandom(seed), writes);
+        store.settle();
+        store.backup(TARGET);
+        after.putAll(before);
+        write(store, after, new SplittableRandom(seed + 1), writes);
+        store.settle();
+    }
+
     /** The nodes of the newest checkpoint, the root first. */
     static List<TreeWalk.Node> nodes(SimulatedMachine machine) {
         List<TreeWalk.Node> nodes = new ArrayList<>();

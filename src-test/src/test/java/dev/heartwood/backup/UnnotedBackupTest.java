@@ -48,12 +48,7 @@ class UnnotedBackupTest {
     void aLaterOneLeavesTheEarlierOrIsMade(Errno errno) {
         SimulatedMachine start = new SimulatedMachine(2);
         try (KeyValueStore store = BackupFixture.open(start, STORE)) {
-            BackupFixture.write(store, before, new SplittableRandom(7), 1500);
-            store.settle();
-            store.backup(TARGET);
-            after.putAll(before);
-            BackupFixture.write(store, after, new SplittableRandom(8), 1500);
-            store.settle();
+            BackupFixture.backUpAndChange(store, before, after, 7, 1500);
         }
         failEach(start, errno, (machine, what) -> {
             try (KeyValueStore copy = BackupFixture.openExisting(machine, TARGET)) {

@@ -41,12 +41,7 @@ class UnreadableTargetTest {
     @BeforeEach
     void makeBackup() {
         try (KeyValueStore store = BackupFixture.open(machine, STORE)) {
-            BackupFixture.write(store, before, new SplittableRandom(1), 1200);
-            store.settle();
-            store.backup(TARGET);
-            after.putAll(before);
-            BackupFixture.write(store, after, new SplittableRandom(2), 1200);
-            store.settle();
+            BackupFixture.backUpAndChange(store, before, after, 1, 1200);
         }
     }
 
