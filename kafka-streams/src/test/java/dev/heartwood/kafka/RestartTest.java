@@ -11,7 +11,6 @@ import dev.heartwood.testkit.TestDirectory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.BiConsumer;
 import org.apache.kafka.common.IsolationLevel;

@@ -236,6 +236,7 @@ final class Background {
     void mergeSoon() {
         while (tasks.mayBegin() && compactions.isWanted()) {
             int mergesMax = isSpaceShort ? 1 : workers.count();
+            // Looked at first, since who counts in vain has all who wait look again.
             if (!merging.mayBegin(mergesMax) || !tasks.begin()) {
                 return;
             }
