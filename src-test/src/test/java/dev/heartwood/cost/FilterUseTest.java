@@ -110,7 +110,10 @@ class FilterUseTest {
             long found = probes(store, () -> hits(snapshot::get, random, records, READS));
             read = store.stats().pageReads() - read;
             assertTrue(read > READS / 2, read + " pages read, which are to be most leaves");
-            assertTrue(found < READS / 25, found + " probes for " + READS + " keys that are there");
+            // All are asked what the root has kept of what was written last; the leaves' filters only those that are not there.
+            assertTrue(
+                    found < missed - READS * 24 / 25,
+                    found + " probes for " + READS + " keys that are there, " + missed + " for as many that are not");
         }
     }
 
