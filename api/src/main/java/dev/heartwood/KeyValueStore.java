@@ -2,6 +2,7 @@ package dev.heartwood;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * A key-value store, ordered unless its options say otherwise ({@link KeyOrder}). Thread-safe, for virtual threads too. Interrupts
@@ -102,6 +103,15 @@ public interface KeyValueStore extends AutoCloseable {
 
     /** As {@link #get(MemorySegment, ValueConsumer)}. */
     boolean get(byte[] key, ValueConsumer consumer);
+
+    /**
+     * The values of many keys, each at the place of its key in the list, null where there is none. As {@link #get(byte[])} of each, but for the
+     * time it takes where the device is to be read: it reads for up to 32 keys at once. Other writes may come in between; {@link Snapshot#getAll} sees one moment.
+     *
+     * @return a list of as many; it may be changed in place
+     * @throws CorruptionException when a page that one of them needs is damaged, whatever is known of the others
+     */
+    List<byte[]> getAll(List<byte[]> keys);
 
     /** Whether a key has a value. */
     boolean contains(byte[] key);

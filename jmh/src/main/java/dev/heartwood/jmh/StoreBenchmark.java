@@ -12,7 +12,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -41,6 +43,7 @@ public class StoreBenchmark {
     private static final int RECORDS = 500_000;
     private static final int VALUE_BYTES = 100;
     private static final int SCANNED = 100;
+    private static final int KEYS_AT_ONCE = 32;
 
     private static byte[] key(int number) {
         long hash = number * 0x9E3779B97F4A7C15L & Long.MAX_VALUE;
@@ -108,6 +111,29 @@ public class StoreBenchmark {
     public long get(Store store, Value value) {
         int i = ThreadLocalRandom.current().nextInt(RECORDS);
         return store.store.get(store.keys[i], value.segment);
+    }
+
+    /** As many keys at once; beside {@link #getOneByOne}. */
+    @Benchmark
+    public int getAll(Store store) {
+        return store.store.getAll(someKeys()).size();
+    }
+
+    @Benchmark
+    public int getOneByOne(Store store) {
+        int found = 0;
+        for (byte[] key : someKeys()) {
+            found += store.store.get(key) == null ? 0 : 1;
+        }
+        return found;
+    }
+
+    private static List<byte[]> someKeys() {
+        List<byte[]> keys = new ArrayList<>(KEYS_AT_ONCE);
+        for (int i = 0; i < KEYS_AT_ONCE; i++) {
+            keys.add(key(ThreadLocalRandom.current().nextInt(RECORDS)));
+        }
+        return keys;
     }
 
     @Benchmark

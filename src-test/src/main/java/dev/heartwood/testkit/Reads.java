@@ -9,20 +9,28 @@ import dev.heartwood.Snapshot;
 import dev.heartwood.ValueConsumer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
 import java.util.NavigableMap;
+import java.util.Random;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** Reads a key through any of the calls that can, and compares with what is expected. */
 final class Reads {
+    /** More than a call has reads under way for. */
+    private static final int KEYS_AT_ONCE_MAX = 60;
+
     private Reads() {}
 
     static void compare(KeyValueStore store, byte[] key, NavigableMap<byte[], byte[]> map, RandomGenerator random) {
         byte[] expected = map.get(key);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment keySegment = segment(key, random, arena);
-            switch (random.nextInt(7)) {
+            switch (random.nextInt(8)) {
                 case 0 -> expectValue(key, expected, store.get(key), "get(byte[])");
                 case 1 -> expectValue(key, expected, store.get(keySegment), "get(segment)");
                 case 2 -> {
@@ -32,6 +40,7 @@ final class Reads {
                 case 3 -> checkConsumer(key, expected, consumer -> store.get(keySegment, consumer));
                 case 4 -> checkConsumer(key, expected, consumer -> store.get(key, consumer));
                 case 5 -> checkContains(key, expected, store.contains(key));
+                case 6 -> checkAll(around(key, map, random), map, store::getAll);
                 default -> checkContains(key, expected, store.contains(keySegment));
             }
         }
@@ -41,14 +50,44 @@ final class Reads {
         byte[] expected = map.get(key);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment keySegment = segment(key, random, arena);
-            switch (random.nextInt(3)) {
+            switch (random.nextInt(7)) {
                 case 0 -> expectValue(key, expected, snapshot.get(key), "snapshot.get(byte[])");
                 case 1 -> expectValue(key, expected, snapshot.get(keySegment), "snapshot.get(segment)");
+                case 2 -> checkConsumer(key, expected, consumer -> snapshot.get(keySegment, consumer));
+                case 3 -> checkConsumer(key, expected, consumer -> snapshot.get(key, consumer));
+                case 4 -> checkContains(key, expected, snapshot.contains(random.nextBoolean() ? keySegment : MemorySegment.ofArray(key)));
+                case 5 -> checkAll(around(key, map, random), map, snapshot::getAll);
                 default -> {
                     MemorySegment to = destination(expected, random, arena);
                     checkCopy(key, expected, snapshot.get(keySegment, to), to);
                 }
             }
+        }
+    }
+
+    /** A key, those that follow it, and some that are no key or come once more, in no order. */
+    private static List<byte[]> around(byte[] key, NavigableMap<byte[], byte[]> map, RandomGenerator random) {
+        List<byte[]> keys = new ArrayList<>(List.of(key));
+        int count = random.nextInt(KEYS_AT_ONCE_MAX);
+        for (byte[] next : map.tailMap(key, false).keySet()) {
+            if (keys.size() > count) {
+                break;
+            }
+            keys.add(random.nextInt(8) == 0 ? Arrays.copyOf(next, next.length / 2) : next);
+            if (random.nextInt(8) == 0) {
+                keys.add(key);
+            }
+        }
+        Collections.shuffle(keys, new Random(random.nextLong()));
+        return keys;
+    }
+
+    private static void checkAll(
+            List<byte[]> keys, NavigableMap<byte[], byte[]> map, UnaryOperator<List<byte[]>> call) {
+        List<byte[]> found = call.apply(keys);
+        check(found.size() == keys.size(), () -> "getAll of " + keys.size() + " keys returned " + found.size() + " values");
+        for (int i = 0; i < keys.size(); i++) {
+            expectValue(keys.get(i), map.get(keys.get(i)), found.get(i), "getAll");
         }
     }
 

@@ -36,6 +36,7 @@ public final class SimulatedMachine implements Function<Path, Storage> {
     private final Map<Path, SimulatedDirectory> directories = new TreeMap<>();
     private long capacityBytes = Long.MAX_VALUE;
     private QueueOrder queueOrder = QueueOrder.RANDOM_AT_AWAIT;
+    private int mostUnderWay;
 
     /** A new machine with empty disks. */
     public SimulatedMachine(long seed) {
@@ -133,6 +134,15 @@ public final class SimulatedMachine implements Function<Path, Storage> {
     /** What is to go wrong. */
     public FaultPlan faults() {
         return faults;
+    }
+
+    /** The most operations that one queue of any file has had under way at once. */
+    public int mostUnderWay() {
+        return locked(() -> mostUnderWay);
+    }
+
+    void underWay(int operations) {
+        locked(() -> mostUnderWay = Math.max(mostUnderWay, operations));
     }
 
     /** Sets when queued operations take effect. Default {@link QueueOrder#RANDOM_AT_AWAIT}. */

@@ -59,6 +59,7 @@ final class SimulatedQueue implements IoQueue {
 
     @Override
     public void submit() {
+        machine.underWay(pending());
         submitted.addAll(queued);
         queued.clear();
         if (machine.locked(machine::queueOrder) == QueueOrder.AT_SUBMIT) {

@@ -18,9 +18,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * The simplest store that keeps the contract: a sorted map under one monitor, copied for every snapshot. Drivers and checkers are
@@ -143,8 +145,16 @@ public final class TreeStore implements KeyValueStore {
     }
 
     @Override
+    public synchronized List<byte[]> getAll(List<byte[]> keys) {
+        return keys.stream().map(this::get).collect(Collectors.toCollection(ArrayList::new));
+    }
+
+    @Override
     public boolean get(byte[] key, ValueConsumer consumer) {
-        byte[] value = get(key);
+        return show(get(key), consumer);
+    }
+
+    private static boolean show(byte[] value, ValueConsumer consumer) {
         if (value == null) {
             return false;
         }
@@ -366,6 +376,31 @@ public final class TreeStore implements KeyValueStore {
         @Override
         public long get(MemorySegment key, MemorySegment destination) {
             return copy(get(key), destination);
+        }
+
+        @Override
+        public boolean get(byte[] key, ValueConsumer consumer) {
+            return show(get(key), consumer);
+        }
+
+        @Override
+        public boolean get(MemorySegment key, ValueConsumer consumer) {
+            return get(array(key), consumer);
+        }
+
+        @Override
+        public List<byte[]> getAll(List<byte[]> keys) {
+            return keys.stream().map(this::get).collect(Collectors.toCollection(ArrayList::new));
+        }
+
+        @Override
+        public boolean contains(byte[] key) {
+            return get(key) != null;
+        }
+
+        @Override
+        public boolean contains(MemorySegment key) {
+            return get(key) != null;
         }
 
         @Override

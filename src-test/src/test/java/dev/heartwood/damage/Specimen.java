@@ -31,6 +31,8 @@ final class Specimen {
     static final int PAGE_BYTES = 4096;
     static final int TYPE_OFFSET = 4;
 
+    private static final int KEYS_AT_ONCE = 20;
+
     private final SimulatedMachine machine;
     private final NavigableMap<byte[], byte[]> contents = new TreeMap<>(Arrays::compareUnsigned);
 
@@ -134,18 +136,42 @@ final class Specimen {
         }
     }
 
-    /** Reads every key and scans. */
-    Reading read(KeyValueStore store) {
-        int right = 0;
+    private boolean isRefused(KeyValueStore store, List<byte[]> keys) {
+        try {
+            List<byte[]> values = store.getAll(keys);
+            for (int i = 0; i < keys.size(); i++) {
+                assertArrayEquals(contents.get(keys.get(i)), values.get(i));
+            }
+            return false;
+        } catch (CorruptionException damage) {
+            return true;
+        }
+    }
+
+    private int refusedAlone(KeyValueStore store, List<byte[]> keys) {
         int refused = 0;
-        for (var entry : contents.entrySet()) {
+        for (byte[] key : keys) {
             try {
-                assertArrayEquals(entry.getValue(), store.get(entry.getKey()));
-                right++;
+                assertArrayEquals(contents.get(key), store.get(key));
             } catch (CorruptionException damage) {
                 refused++;
             }
         }
+        return refused;
+    }
+
+    /** Reads every key, some at once and then each alone, and scans. */
+    Reading read(KeyValueStore store) {
+        List<byte[]> keys = List.copyOf(contents.keySet());
+        int refused = 0;
+        for (int from = 0; from < keys.size(); from += KEYS_AT_ONCE) {
+            List<byte[]> some = keys.subList(from, Math.min(keys.size(), from + KEYS_AT_ONCE));
+            boolean isRefused = isRefused(store, some);
+            int refusedAlone = refusedAlone(store, some);
+            assertEquals(refusedAlone > 0, isRefused, () -> "keys at once, of which " + refusedAlone + " cannot be read");
+            refused += refusedAlone;
+        }
+        int right = keys.size() - refused;
         boolean scanRefused = false;
         int scanned = 0;
         try (Cursor cursor = store.cursor()) {

@@ -91,7 +91,7 @@ class BenchRunTest {
                 "--seconds",
                 "1",
                 "--phases",
-                "load,E,E,sequential,sequential50,queue,overwrite",
+                "load,E,E,many,sequential,sequential50,queue,overwrite",
                 "--verify",
                 "--dir",
                 directory.resolve("stores").toString(),
@@ -102,7 +102,7 @@ class BenchRunTest {
         assertEquals(0, code, errors.toString());
 
         Map<String, Object>[] results = new ObjectMapper().readValue(json.toFile(), Map[].class);
-        assertEquals(2 * 14, results.length, "two engines, seven phases, each with its settling");
+        assertEquals(2 * 15, results.length, "two engines, eight phases, each that writes with its settling");
         List<Object> phases = Stream.of(results).map(result -> result.get("phase")).distinct().toList();
         assertEquals(List.of("load", "load-settle", "E", "E-settle", "E#2", "E#2-settle"), phases.subList(0, 6));
         for (Map<String, Object> result : results) {

@@ -8,6 +8,14 @@ public final class FoundEntry {
     /** The longest value that lies in two pieces. */
     public static final int ROOM_BYTES = 1280;
 
+    /** What a search waits for the device for; it begins all other reads that it meets, and ends with the first. */
+    public enum Waits {
+        FOR_ALL,
+        /** For the page of the key, and not for that of a value that lies apart. */
+        FOR_KEYS,
+        FOR_NOTHING
+    }
+
     /** One of {@link Entries}. */
     public byte kind;
 
@@ -28,6 +36,19 @@ public final class FoundEntry {
     public long room;
     /** Whether a page of it, that of the key or that of the value, had to be read from the device first. */
     public boolean isFromDevice;
+    /** The caller's. */
+    public Waits waits = Waits.FOR_ALL;
+    /** Whether an earlier search has begun the reads for this one, so that what is in the cache by now was not there; the caller's. */
+    public boolean wasBegun;
+    /** Whether the search came to a read that it does not wait for: it has begun it, and tells nothing else. */
+    public boolean hasBegun;
+
+    /** Makes the holder ready for another search, which waits for what it needs. */
+    public void begin(Waits waitsFor, boolean isBegun) {
+        waits = waitsFor;
+        wasBegun = isBegun;
+        hasBegun = false;
+    }
 
     /** Takes an entry whose value lies in one piece. */
     public void set(byte kind, long sequence, long valueAddress, int valueLength) {

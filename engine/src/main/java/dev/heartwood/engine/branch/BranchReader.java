@@ -5,6 +5,7 @@ import static dev.heartwood.engine.branch.KeyedPageLayout.*;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.base.FoundEntry.Waits;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageType;
@@ -30,12 +31,16 @@ public final class BranchReader {
      * Finds the newest entry of a key that a snapshot sees; inside an epoch, which keeps the value readable. A large value is not
      * read, unless it lies on one page: the result says where it is.
      *
-     * @return whether there is one; {@code result} is untouched otherwise
+     * @return whether there is one, or a read was begun instead ({@link FoundEntry#hasBegun}); {@code result} is untouched otherwise
      */
     public static boolean find(
             CachedFile file, Branch branch, long key, int keyLength, long snapshot, FoundEntry result) {
         int number = leafFor(file, branch, key, keyLength, snapshot);
         long leaf = branch.devicePage(number & LEAF_MASK);
+        if (result.waits == Waits.FOR_NOTHING && begins(file, branch, leaf, number < 0 ? 2 : 1)) {
+            result.hasBegun = true;
+            return true;
+        }
         boolean isCached = file.isCached(leaf);
         if (number < 0 && !isCached) {
             file.bring(leaf, 2, PageType.BRANCH_LEAF, branch.id, false);
@@ -47,10 +52,20 @@ public final class BranchReader {
     public static Answer findCached(
             CachedFile file, Branch branch, long key, int keyLength, long snapshot, FoundEntry result) {
         int number = leafFor(file, branch, key, keyLength, snapshot) & LEAF_MASK;
-        if (!file.isCached(branch.devicePage(number))) {
+        long leaf = branch.devicePage(number);
+        if (!(result.waits == Waits.FOR_NOTHING ? file.isReady(leaf) : file.isCached(leaf))) {
             return Answer.UNKNOWN;
         }
         return findInLeaf(file, branch, number, true, key, keyLength, snapshot, result) ? Answer.FOUND : Answer.ABSENT;
+    }
+
+    /** Begins to read some neighbouring leaves, unless the first is there. */
+    private static boolean begins(CachedFile file, Branch branch, long leaf, int count) {
+        if (file.isReady(leaf)) {
+            return false;
+        }
+        file.begin(leaf, count, PageType.BRANCH_LEAF, branch.id);
+        return true;
     }
 
     /** The leaf where a key's newest entry would be, with {@link #CONTINUES} if the index knows that it goes on in the next. */
@@ -95,7 +110,7 @@ public final class BranchReader {
         boolean isValueCached = index == count - 1 && KeyedPage.lastContinues(page)
                 ? gather(file, branch, number, page, bounds, keyField, result)
                 : fill(page, branch, bounds, keyField, result);
-        result.isFromDevice = !(isCached && isValueCached);
+        result.isFromDevice = result.wasBegun || !(isCached && isValueCached);
         return true;
     }
 
@@ -111,6 +126,10 @@ public final class BranchReader {
             throw new IllegalStateException("no room for a value in two pieces");
         }
         long nextLeaf = branch.devicePage(KeyedPage.nextLeaf(page, branch, leaf));
+        if (result.waits == Waits.FOR_NOTHING && begins(file, branch, nextLeaf, 1)) {
+            result.hasBegun = true;
+            return false;
+        }
         boolean isCached = file.isCached(nextLeaf);
         long next = file.page(nextLeaf, PageType.BRANCH_LEAF, branch.id);
         Memory.copy(page + value, result.room, here);
@@ -133,6 +152,10 @@ public final class BranchReader {
         OverflowGroup group = KeyedPage.group(page, value, end, branch);
         int length = KeyedPage.valueReferenceLength(page, value, group);
         long position = KeyedPage.referencePosition(page + value);
+        if (result.waits != Waits.FOR_ALL && group.begins(position, length)) {
+            result.hasBegun = true;
+            return false;
+        }
         if (!OverflowGroup.isOnOnePage(position, length)) {
             result.setLarge(kind, sequence, group, position, length);
             return true;

@@ -165,6 +165,22 @@ public final class OverflowGroup implements LargeValues {
         }
     }
 
+    /**
+     * Begins to read a value that is to be looked up, unless it is there: as far as its first extent goes, from which on {@link #read} reads ahead by
+     * itself.
+     */
+    boolean begins(long position, long length) {
+        int page = pageOf(position);
+        int end = extentEnd(page, pageOf(position + length - 1) + 1);
+        for (int i = page; i < end; i++) {
+            if (!storage.file().isReady(devicePage(i))) {
+                begin(page, end, false);
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Begins to read pages of an extent into the cache; those of scans go before others. Returns how many of the first are there or on their way. */
     private int begin(int page, int end, boolean isScan) {
         CachedFile file = storage.file();

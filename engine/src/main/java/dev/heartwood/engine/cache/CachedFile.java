@@ -231,6 +231,11 @@ public final class CachedFile implements AutoCloseable {
         return map.get(pageNumber) != 0;
     }
 
+    /** Whether a page is in the cache, and may be looked at without waiting for it; for a moment. */
+    public boolean isReady(long pageNumber) {
+        return map.get(pageNumber) > 0;
+    }
+
     /**
      * Starts reading the absent ones of {@code count} pages into the cache and returns; a later {@link #page} or {@link
      * #lockShared} waits for its page. Advice only: it may do nothing. The first access to each is expected and does not make

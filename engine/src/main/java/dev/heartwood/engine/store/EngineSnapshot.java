@@ -3,7 +3,9 @@ package dev.heartwood.engine.store;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
 import dev.heartwood.Snapshot;
+import dev.heartwood.ValueConsumer;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 /** A user's snapshot: hands its calls, with its hold on a pinned state, to those that the store's own go to. Thread-safe. */
 final class EngineSnapshot implements Snapshot {
@@ -33,6 +35,34 @@ final class EngineSnapshot implements Snapshot {
     public long get(MemorySegment key, MemorySegment destination) {
         hold.requireOpen();
         return reads.get(hold, key, destination);
+    }
+
+    @Override
+    public boolean get(byte[] key, ValueConsumer consumer) {
+        return get(Arguments.segment(key, "key"), consumer);
+    }
+
+    @Override
+    public boolean get(MemorySegment key, ValueConsumer consumer) {
+        hold.requireOpen();
+        return reads.get(hold, key, consumer);
+    }
+
+    @Override
+    public List<byte[]> getAll(List<byte[]> keys) {
+        hold.requireOpen();
+        return new ManyReads(reads).get(hold, keys);
+    }
+
+    @Override
+    public boolean contains(byte[] key) {
+        return contains(Arguments.segment(key, "key"));
+    }
+
+    @Override
+    public boolean contains(MemorySegment key) {
+        hold.requireOpen();
+        return reads.contains(hold, key);
     }
 
     @Override

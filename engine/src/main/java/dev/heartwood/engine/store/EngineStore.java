@@ -18,6 +18,7 @@ import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkPolicies;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 
 /**
@@ -178,14 +179,18 @@ final class EngineStore implements KeyValueStore {
     }
 
     @Override
+    public List<byte[]> getAll(List<byte[]> keys) {
+        return new ManyReads(reads).get(null, keys);
+    }
+
+    @Override
     public boolean get(byte[] key, ValueConsumer consumer) {
         return get(Arguments.segment(key, "key"), consumer);
     }
 
     @Override
     public boolean get(MemorySegment key, ValueConsumer consumer) {
-        Objects.requireNonNull(consumer, "consumer");
-        return reads.get(key, consumer);
+        return reads.get(null, key, consumer);
     }
 
     @Override
@@ -195,7 +200,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public boolean contains(MemorySegment key) {
-        return get(key, NOTHING) >= 0;
+        return reads.contains(null, key);
     }
 
     @Override

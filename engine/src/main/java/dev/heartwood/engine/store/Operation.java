@@ -42,6 +42,7 @@ final class Operation {
         outside = false;
         scratchUsed = 0;
         found.room = 0;
+        found.begin(FoundEntry.Waits.FOR_ALL, false);
         operands = null;
     }
 

@@ -34,14 +34,15 @@ final class PointReads {
     }
 
     /**
-     * The value of a key, on the heap; null when there is none.
+     * The value of a key, on the heap; null when there is none, or the search has begun a read instead of waiting for it ({@link
+     * dev.heartwood.engine.base.FoundEntry#hasBegun}).
      *
      * @param state null is the current state
      */
     byte[] get(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
         for (int attempt = 1; ; attempt++) {
             try {
-                return find(operation, state, keyAddress, keyLength)
+                return find(operation, state, keyAddress, keyLength) && !operation.found.hasBegun
                         ? value(operation, state, keyAddress, keyLength)
                         : null;
             } catch (InsufficientMemoryException e) {
@@ -107,6 +108,7 @@ final class PointReads {
     }
 
     private boolean find(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
+        operation.found.hasBegun = false;
         return state == null
                 ? read.findNewest(operation, keyAddress, keyLength)
                 : read.find(operation, state.sources(), keyAddress, keyLength, state.sequence());

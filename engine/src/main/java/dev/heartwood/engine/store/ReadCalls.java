@@ -2,15 +2,22 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.ValueConsumer;
+import dev.heartwood.engine.base.FoundEntry.Waits;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 
 /**
  * The calls that read one key, of a store and of its snapshots: checks what it is given, copies the key to native memory in its stored form,
  * and hands it to {@link PointReads}. Stateless but for that. Thread-safe.
  */
 final class ReadCalls {
+    /** In the place of a value that is still to be read. */
+    static final byte[] UNREAD = new byte[0];
+
+    private static final MemorySegment NOTHING = MemorySegment.ofArray(new byte[0]);
+
     /*
      * A snapshot's state is taken once a call waits for nothing more before it reads: who closes the snapshot leaves the memtables to the
      * call.
@@ -23,6 +30,11 @@ final class ReadCalls {
         this.calls = calls;
         this.reads = reads;
         this.form = form;
+    }
+
+    /** Refuses what reads nothing, too, when the store is closed. */
+    void requireOpen() {
+        calls.requireOpen();
     }
 
     /** The value of a key in the current state; null when there is none. */
@@ -66,6 +78,15 @@ final class ReadCalls {
 
     /** As {@link #get(byte[])} in a snapshot; null is the current state. */
     byte[] get(SnapshotHold snapshot, MemorySegment key) {
+        return get(snapshot, key, Waits.FOR_ALL, false);
+    }
+
+    /**
+     * As the other method, or {@link #UNREAD} where the call came to a read of the device that it does not wait for, and has begun it.
+     *
+     * @param wasBegun whether an earlier call has done so
+     */
+    byte[] get(SnapshotHold snapshot, MemorySegment key, Waits waits, boolean wasBegun) {
         Operation operation = calls.begin();
         SnapshotState state = null;
         EntryResolver.Operands operands = null;
@@ -77,10 +98,11 @@ final class ReadCalls {
             calls.requireForRead(operation, length);
             state = stateOf(snapshot);
             long keyAddress = form.copy(operation, key);
+            operation.found.begin(waits, wasBegun);
             byte[] value = reads.get(operation, state, keyAddress, length);
             operands = take(operation);
             if (operands == null) {
-                return value;
+                return operation.found.hasBegun ? UNREAD : value;
             }
         } finally {
             end(operation, state, operands);
@@ -120,10 +142,16 @@ final class ReadCalls {
         return value.length;
     }
 
-    /** Shows the value of a key in the current state to {@code consumer}; false when there is none. */
-    boolean get(MemorySegment key, ValueConsumer consumer) {
+    /** Whether a key has a value, in a snapshot; null is the current state. */
+    boolean contains(SnapshotHold snapshot, MemorySegment key) {
+        return get(snapshot, key, NOTHING) >= 0;
+    }
+
+    /** Shows the value of a key, in a snapshot, to {@code consumer}; false when there is none. Null is the current state. */
+    boolean get(SnapshotHold snapshot, MemorySegment key, ValueConsumer consumer) {
+        Objects.requireNonNull(consumer, "consumer");
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment value = get(key, arena);
+            MemorySegment value = get(snapshot, key, arena);
             if (value == null) {
                 return false;
             }
@@ -133,23 +161,25 @@ final class ReadCalls {
         }
     }
 
-    private MemorySegment get(MemorySegment key, Arena arena) {
+    private MemorySegment get(SnapshotHold snapshot, MemorySegment key, Arena arena) {
         Operation operation = calls.begin();
-        EntryResolver.Operands operands;
+        SnapshotState state = null;
+        EntryResolver.Operands operands = null;
         try {
             if (isTooLong(key.byteSize())) {
                 return null;
             }
             int length = (int) key.byteSize();
             calls.requireForRead(operation, length);
+            state = stateOf(snapshot);
             long keyAddress = form.copy(operation, key);
-            MemorySegment found = reads.get(operation, null, keyAddress, length, arena);
+            MemorySegment found = reads.get(operation, state, keyAddress, length, arena);
             operands = take(operation);
             if (operands == null) {
                 return found;
             }
         } finally {
-            operation.end();
+            end(operation, state, operands);
         }
         byte[] value = apply(operands);
         return value == null ? null : arena.allocateFrom(ValueLayout.JAVA_BYTE, value);

@@ -62,7 +62,7 @@ final class ReadPath {
     /**
      * Finds the newest entry of a key.
      *
-     * @return whether the key has an entry; {@code operation.found} then is a PUT, a DELETE or the newest MERGE
+     * @return whether the key has an entry; {@code operation.found} then is a PUT, a DELETE or the newest MERGE, or has begun a read instead
      */
     boolean findNewest(Operation operation, long keyAddress, int keyLength) {
         noteAsked();
@@ -77,7 +77,7 @@ final class ReadPath {
             return true;
         }
         boolean exists = findInTree(found, version, hash, keyAddress, keyLength, Entries.NEWEST);
-        if (exists) {
+        if (exists && !found.hasBegun) {
             records.offer(ticket, hash, keyAddress, keyLength, found);
         }
         return exists;

@@ -28,7 +28,7 @@ public final class TreeReader {
     /**
      * Finds the newest entry of a key with a sequence number of at most {@code snapshot}.
      *
-     * @return whether there is one; {@code result} then describes it
+     * @return whether there is one, which {@code result} then describes, or a read was begun instead ({@link FoundEntry#hasBegun})
      */
     public static boolean find(
             TreeStorage storage,
@@ -82,7 +82,9 @@ public final class TreeReader {
             if (probes > 0) {
                 trunk.events().probed(probes, falsePositives);
             }
-            countFound(result, found);
+            if (!result.hasBegun) {
+                countFound(result, found);
+            }
         }
     }
 

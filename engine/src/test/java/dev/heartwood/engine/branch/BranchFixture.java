@@ -7,6 +7,7 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.FoundEntry;
+import dev.heartwood.engine.base.FoundEntry.Waits;
 import dev.heartwood.engine.cache.CachedFile;
 import dev.heartwood.engine.cache.PageCache;
 import dev.heartwood.engine.device.ArrayDevice;
@@ -137,11 +138,17 @@ final class BranchFixture implements AutoCloseable {
 
     /** Whether the point search for an entry that is there had to read the device. */
     boolean isFromDevice(Branch branch, Entry entry) {
+        return search(branch, entry, Waits.FOR_ALL, false).isFromDevice;
+    }
+
+    /** What a point search for an entry that is there came to, or that it has begun a read; the value is not readable any more. */
+    FoundEntry search(Branch branch, Entry entry, Waits waits, boolean wasBegun) {
         int slot = epochs.enter();
         try {
             FoundEntry found = newFound();
+            found.begin(waits, wasBegun);
             assertTrue(BranchReader.find(file, branch, key(entry.key), entry.key.length, Long.MAX_VALUE, found));
-            return found.isFromDevice;
+            return found;
         } finally {
             epochs.exit(slot);
         }

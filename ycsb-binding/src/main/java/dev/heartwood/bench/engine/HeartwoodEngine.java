@@ -101,6 +101,11 @@ final class HeartwoodEngine implements Engine {
         }
 
         @Override
+        public List<byte[]> getAll(List<byte[]> keys, RecordBuffer ignored) {
+            return store.getAll(keys);
+        }
+
+        @Override
         public void delete() {
             store.delete(buffer.key());
         }

@@ -3,6 +3,7 @@ package dev.heartwood.bench.engine;
 import dev.heartwood.Durability;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
@@ -185,6 +186,15 @@ final class RocksEngine implements Engine {
                 return database.get(readOptions, buffer.keyBuffer(), buffer.resultBuffer());
             } catch (RocksDBException e) {
                 throw new EngineException("get", e);
+            }
+        }
+
+        @Override
+        public List<byte[]> getAll(List<byte[]> keys, RecordBuffer ignored) {
+            try {
+                return database.multiGetAsList(readOptions, keys);
+            } catch (RocksDBException e) {
+                throw new EngineException("multiGet", e);
             }
         }
 

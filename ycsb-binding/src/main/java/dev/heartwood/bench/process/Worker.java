@@ -13,6 +13,8 @@ import dev.heartwood.bench.workload.Values;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
@@ -186,7 +188,9 @@ final class Worker implements Runnable {
             }
             claimed--;
             long dice = random.below(100);
-            if (dice < updatesFrom) {
+            if (task.phase == Phase.MANY) {
+                readMany();
+            } else if (dice < updatesFrom) {
                 read();
             } else if (dice < insertsFrom) {
                 chooseKey();
@@ -246,9 +250,30 @@ final class Worker implements Runnable {
         }
     }
 
+    private void readMany() {
+        List<byte[]> keys = new ArrayList<>(Phase.KEYS_AT_ONCE);
+        for (int i = 0; i < Phase.KEYS_AT_ONCE; i++) {
+            chooseKey();
+            keys.add(buffer.key().toArray(JAVA_BYTE));
+        }
+        List<byte[]> values = session.getAll(keys, buffer);
+        for (int i = 0; i < Phase.KEYS_AT_ONCE; i++) {
+            byte[] value = values.get(i);
+            if (value == null) {
+                missing++;
+            } else if (!isRight(MemorySegment.ofArray(keys.get(i)), MemorySegment.ofArray(value), value.length)) {
+                wrong++;
+            }
+        }
+    }
+
     private boolean isRight(MemorySegment key, int length) {
+        return isRight(key, buffer.result(), length);
+    }
+
+    private boolean isRight(MemorySegment key, MemorySegment value, int length) {
         return length == buffer.result().byteSize()
-                && (task.checking == Checking.LENGTH || Values.matches(key, buffer.result(), length));
+                && (task.checking == Checking.LENGTH || Values.matches(key, value, length));
     }
 
     private void scan() {

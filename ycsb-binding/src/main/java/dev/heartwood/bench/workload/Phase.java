@@ -14,6 +14,8 @@ public enum Phase {
     ZIPF("zipf", Extent.TIMED, new Mix(100, 0, 0, 0, 0), Distribution.ZIPFIAN),
     /** Reads keys that are not there. */
     ABSENT("absent", Extent.TIMED, new Mix(100, 0, 0, 0, 0), Distribution.UNIFORM),
+    /** Reads {@value #KEYS_AT_ONCE} present keys at once, each as often as any other; that is one operation. */
+    MANY("many", Extent.TIMED, new Mix(100, 0, 0, 0, 0), Distribution.UNIFORM),
     /** Scans of 1 to 100 records. */
     SCAN("scan", Extent.TIMED, new Mix(0, 0, 0, 100, 0), Distribution.UNIFORM),
     /** Scans of 100,000 records. */
@@ -74,6 +76,9 @@ public enum Phase {
             return updates + inserts + readModifyWrites > 0;
         }
     }
+
+    /** The keys of one read of many. */
+    public static final int KEYS_AT_ONCE = 32;
 
     /** The longest scan of the phases with short scans. */
     public static final int SHORT_SCAN_RECORDS_MAX = 100;

@@ -149,7 +149,7 @@ class EngineAdapterTest {
     private void operate(Session session, SeededRandom random, boolean hasScans) {
         keys.write(random.below(NUMBERS), buffer.key());
         byte[] key = buffer.key().toArray(JAVA_BYTE);
-        int kind = (int) random.below(4);
+        int kind = (int) random.below(5);
         if (kind == 0) {
             put(session, random.below(NUMBERS), random.nextLong());
         } else if (kind == 1) {
@@ -157,6 +157,8 @@ class EngineAdapterTest {
             model.remove(key);
         } else if (kind == 2 && hasScans) {
             checkScan(session, key, 1 + (int) random.below(50));
+        } else if (kind == 3) {
+            checkMany(session, random);
         } else {
             checkGet(session, key);
         }
@@ -167,6 +169,19 @@ class EngineAdapterTest {
         assertEquals(expected == null ? -1 : VALUE_BYTES, session.get());
         if (expected != null) {
             assertArrayEquals(expected, buffer.result().toArray(JAVA_BYTE));
+        }
+    }
+
+    private void checkMany(Session session, SeededRandom random) {
+        List<byte[]> wanted = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            keys.write(random.below(NUMBERS), buffer.key());
+            wanted.add(buffer.key().toArray(JAVA_BYTE));
+        }
+        List<byte[]> found = session.getAll(wanted, buffer);
+        assertEquals(wanted.size(), found.size());
+        for (int i = 0; i < wanted.size(); i++) {
+            assertArrayEquals(model.get(wanted.get(i)), found.get(i));
         }
     }
 
