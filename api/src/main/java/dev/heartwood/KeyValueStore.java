@@ -76,7 +76,12 @@ public interface KeyValueStore extends AutoCloseable {
     /** As {@link #merge(MemorySegment, MemorySegment)} with a durability of its own. */
     void merge(MemorySegment key, MemorySegment operand, Durability durability);
 
-    /** The value of a key, or null when it has none. A key that is too long to be written has none. */
+    /**
+     * The value of a key, or null when it has none. A key that is too long to be written has none.
+     *
+     * @throws InsufficientMemoryException when calls under way hold all memory for pages, again and again; so may any other read, where many stores
+     *     share little memory and more threads than processors are busy with them
+     */
     byte[] get(byte[] key);
 
     /** As {@link #get(byte[])}. */

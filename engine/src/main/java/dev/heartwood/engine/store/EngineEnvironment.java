@@ -580,6 +580,11 @@ public final class EngineEnvironment implements Environment {
             }
 
             @Override
+            public String toldOfStopped() {
+                return EngineEnvironment.this.toldOfStopped();
+            }
+
+            @Override
             public boolean isMemoryComing() {
                 return openings > 0 || idleMemory.isComing() || shares().stream().anyMatch(MemoryShare::isComing);
             }
@@ -611,6 +616,11 @@ public final class EngineEnvironment implements Environment {
         } finally {
             openingsWaiting.getAndDecrement();
         }
+    }
+
+    /** See {@link MemoryShare#toldOfStopped}. */
+    String toldOfStopped() {
+        return MemoryShare.toldOfStopped(shares());
     }
 
     /** Has views that are open give back the memory of memtables that the trees have by now. Waits for nobody. */

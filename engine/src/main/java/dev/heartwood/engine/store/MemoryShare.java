@@ -2,6 +2,8 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.engine.base.Epochs;
+import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A store as its environment, and through that the other stores, see it: what it has of the memory that all share, and who is asked to give
@@ -43,6 +45,15 @@ final class MemoryShare {
                 || parts.background().packing().isMemoryComing()
                 || parts.generations().isAnyLeaving() && !parts.failStop().isFailed()
                 || rotation.canSeal() && !parts.background().packing().isRefused();
+    }
+
+    /** Which stores take no more writes since something failed, and keep memtables that nobody packs, for a message; empty when none does. */
+    static String toldOfStopped(List<MemoryShare> shares) {
+        String stopped = shares.stream()
+                .filter(share -> share.parts.failStop().isFailed() && !share.calls.isClosed())
+                .map(share -> share.parts.files().directory().toString())
+                .collect(Collectors.joining(", "));
+        return stopped.isEmpty() ? "" : "; close what has failed and keeps its memtables until then: " + stopped;
     }
 
     /** Has views that are open give back memory of memtables that the tree has by now. */

@@ -29,6 +29,9 @@ interface MemtableSource {
     /** Has open views give back what the tree has by now. */
     void recall();
 
+    /** Which stores keep memory because they have failed, for a message; empty when none does. */
+    String toldOfStopped();
+
     /** Whether some memtable, of any store, may still be packed, or is by now, and its memory given back. */
     boolean isMemoryComing();
 }

@@ -69,7 +69,8 @@ final class Recovery implements ReplaySink, AutoCloseable {
                     && !environment.awaitMemtableMemory()) {
                 if (hasAskedAll || !environment.giveBackEmptyMemtables()) {
                     throw new InsufficientMemoryException(
-                            "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes; raise the memory option");
+                            "no memory to replay a write of " + ((long) keyLength + valueLength) + " bytes; raise the memory option"
+                                    + environment.toldOfStopped());
                 }
                 hasAskedAll = true;
             }

@@ -404,7 +404,8 @@ final class WritePath {
             return unpacked != null
                     ? new NoSpaceException("no memory for a write of " + bytes + " bytes before memtables are packed: " + unpacked.getMessage())
                     : new InsufficientMemoryException("no memory for a write of " + bytes
-                            + " bytes: that of memtables is in use, and nothing gives enough of it back; raise the memory option");
+                            + " bytes: that of memtables is in use, and nothing gives enough of it back; raise the memory option"
+                            + memtables.toldOfStopped());
         }
     }
 
