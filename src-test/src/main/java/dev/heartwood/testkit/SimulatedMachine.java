@@ -36,6 +36,7 @@ public final class SimulatedMachine implements Function<Path, Storage> {
     private final Map<Path, SimulatedDirectory> directories = new TreeMap<>();
     private long capacityBytes = Long.MAX_VALUE;
     private QueueOrder queueOrder = QueueOrder.RANDOM_AT_AWAIT;
+    private int underWay;
     private int mostUnderWay;
 
     /** A new machine with empty disks. */
@@ -136,13 +137,22 @@ public final class SimulatedMachine implements Function<Path, Storage> {
         return faults;
     }
 
-    /** The most operations that one queue of any file has had under way at once. */
+    /** The most operations that queues have had under way at once, of all files together, since this was asked last. */
     public int mostUnderWay() {
-        return locked(() -> mostUnderWay);
+        return locked(() -> {
+            int most = mostUnderWay;
+            mostUnderWay = underWay;
+            return most;
+        });
     }
 
+    /** Operations of a queue have begun, or, below 0, ended. */
     void underWay(int operations) {
-        locked(() -> mostUnderWay = Math.max(mostUnderWay, operations));
+        locked(() -> {
+            underWay += operations;
+            mostUnderWay = Math.max(mostUnderWay, underWay);
+            return null;
+        });
     }
 
     /** Sets when queued operations take effect. Default {@link QueueOrder#RANDOM_AT_AWAIT}. */

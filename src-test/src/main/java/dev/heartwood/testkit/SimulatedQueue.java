@@ -59,7 +59,7 @@ final class SimulatedQueue implements IoQueue {
 
     @Override
     public void submit() {
-        machine.underWay(pending());
+        machine.underWay(queued.size());
         submitted.addAll(queued);
         queued.clear();
         if (machine.locked(machine::queueOrder) == QueueOrder.AT_SUBMIT) {
@@ -78,6 +78,7 @@ final class SimulatedQueue implements IoQueue {
         Completion completion = chosen < completed.size()
                 ? completed.remove(chosen)
                 : execute(submitted.remove(chosen - completed.size()));
+        machine.underWay(-1);
         if (completion.failure != null) {
             failedTag = completion.tag;
             throw completion.failure;
@@ -107,6 +108,7 @@ final class SimulatedQueue implements IoQueue {
     public void close() {
         if (!closed) {
             submit();
+            machine.underWay(-pending());
             submitted.forEach(this::execute);
             submitted.clear();
             completed.clear();

@@ -27,8 +27,8 @@ class ManyReadsTest {
     private static final int KEYS = 100;
     private static final int CALLS = 40;
 
-    /** As many as a lane has; the first waits for nothing else. */
-    private static final int UNDER_WAY_LEAST = 8;
+    /** Most keys have a read of their own; some lie on pages that are in the cache. */
+    private static final int UNDER_WAY_LEAST = 20;
 
     private static final StoreOptions OPTIONS = StoreOptions.builder()
             .memory(EnvironmentOptions.MEMORY_MIN)
@@ -76,8 +76,10 @@ class ManyReadsTest {
         SplittableRandom random = new SplittableRandom(1);
         try (KeyValueStore store = loaded()) {
             read(store::getAll, random, CALLS);
-            int before = machine.mostUnderWay();
-            assertTrue(before >= UNDER_WAY_LEAST, before + " reads under way at once");
+            machine.mostUnderWay();
+            read(store::getAll, random, CALLS);
+            int most = machine.mostUnderWay();
+            assertTrue(most >= UNDER_WAY_LEAST, most + " reads under way at once");
             Cost cost = Cost.of(store, () -> read(store::getAll, random, CALLS));
             long pages = cost.waitedFor() + cost.begun();
             assertTrue(pages <= 1.1 * CALLS * KEYS, pages + " pages read for " + CALLS * KEYS + " keys");

@@ -76,6 +76,11 @@ final class PrefetchLane implements AutoCloseable {
         return pending == 0;
     }
 
+    /** Whether one more read would wait for one that is under way; a hint. */
+    boolean isFull() {
+        return pending >= DEPTH;
+    }
+
     /** Starts reading the absent pages of a run; frames that are not at hand end it early. Returns how far it came. */
     int prefetch(PageRun run) {
         if (closed || !openQueue()) {

@@ -23,18 +23,29 @@ final class Prefetcher implements AutoCloseable {
 
     /** Returns how many of the run's first pages are there or on their way. */
     int prefetch(PageRun run) {
+        // A single page takes no buffer, so that a thread may have as many of them under way as all lanes have room for.
+        PrefetchLane withRoom = run.count() == 1 ? enterAny(true) : null;
+        PrefetchLane lane = withRoom == null ? enterAny(false) : withRoom;
+        if (lane == null) {
+            return 0;
+        }
+        try {
+            return lane.prefetch(run);
+        } finally {
+            lane.exit();
+        }
+    }
+
+    /** A lane that no other thread is using, one that waits for nothing where {@code hasRoom}; null when there is none. */
+    private PrefetchLane enterAny(boolean hasRoom) {
         int start = (int) Thread.currentThread().threadId();
         for (int i = 0; i < LANES; i++) {
             PrefetchLane lane = lanes[start + i & LANES - 1];
-            if (lane.tryEnter()) {
-                try {
-                    return lane.prefetch(run);
-                } finally {
-                    lane.exit();
-                }
+            if (!(hasRoom && lane.isFull()) && lane.tryEnter()) {
+                return lane;
             }
         }
-        return 0;
+        return null;
     }
 
     /** Waits until the entry of a page is no longer {@code entry}, reaping the lane that loads it. */
