@@ -6,7 +6,7 @@ package dev.heartwood.engine.auto;
  * @param wasAsked whether a key was looked up, or a cursor opened or moved, also where neither a filter nor a leaf was asked
  * @param bytesWritten bytes of keys and values given to it
  * @param pageReads pages that reads missed in the cache
- * @param leavesScanned leaves that cursors opened
+ * @param leavesScanned leaves that cursors opened, but within groups of keys, where filters say which runs they look into
  * @param leafRunsScanned runs of leaves that they looked into
  * @param innerRunsScanned runs of nodes above that they looked into
  * @param scanReads reads of the device that their seeks waited for

@@ -298,8 +298,7 @@ public final class TreeCursor implements LargeValueCursor {
 
     private void closeRuns() {
         if (merged != null) {
-            countLargeReads();
-            events.scanned(path, reads, moves);
+            countScan();
             reads = 0;
             moves = 0;
         }
@@ -308,10 +307,14 @@ public final class TreeCursor implements LargeValueCursor {
         runs.close();
     }
 
-    /** Of the runs of the leaf that is left: where a walk goes on to the next, they are kept until that stands. */
-    private void countLargeReads() {
+    /**
+     * Notes what the leaf that is left has cost, its runs among that: where a walk goes on to the next leaf, they are kept until that stands. Within
+     * a group hardly any were opened, which says nothing of what scans look into.
+     */
+    private void countScan() {
         if (group == null) {
             path.countLargeReads(runs.largeReads() + runsLeft.largeReads());
+            events.scanned(path, reads, moves);
         }
     }
 

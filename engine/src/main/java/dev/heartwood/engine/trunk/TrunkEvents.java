@@ -107,7 +107,7 @@ public final class TrunkEvents {
         return filterFalsePositives.sum();
     }
 
-    /** Leaves that cursors have opened and left. */
+    /** Leaves that cursors have opened and left, but those of cursors within a group. */
     public long leavesScanned() {
         return leavesScanned.sum();
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.Entries;
+import dev.heartwood.engine.base.Span;
 import org.junit.jupiter.api.Test;
 
 class TreeCursorTest {
@@ -37,6 +38,38 @@ class TreeCursorTest {
                 }
             }
             assertTrue(failures > MEMTABLES, failures + " failures");
+            tree.storage.close();
+            tree.releaseAll();
+        }
+    }
+
+    /** What scans look into was taken for the few runs that filters name for a group, and AUTO believed that all scans were spared the others. */
+    @Test
+    void scansWithinAGroupAreNotCountedForAuto() {
+        try (TrunkFixture tree = new TrunkFixture(SHAPE, TrunkPolicies.SIZE_TIERED, null)) {
+            int runs = 4;
+            for (int i = 0; i < runs * KEYS; i++) {
+                tree.put("key" + i % KEYS + "." + i / KEYS, "v");
+                if (i % KEYS == KEYS - 1) {
+                    tree.pack();
+                }
+            }
+            TrunkEvents events = tree.trunk.events();
+            try (TreeCursor cursor = tree.cursor(tree.trunk.version())) {
+                tree.seek(cursor, "key5.1");
+                Span one = new Span(History.bytes("key5.1"), History.bytes("key5.1 "));
+                cursor.enterGroup(tree.filterHash("key5.1"), one);
+                for (int i = 0; i < 10; i++) {
+                    tree.seek(cursor, "key5.1");
+                    assertTrue(cursor.valid());
+                    cursor.next();
+                    cursor.enterGroup(tree.filterHash("key5.1"), one);
+                }
+                tree.seek(cursor, "key5.1");
+            }
+            assertEquals(1, events.leavesScanned());
+            assertEquals(runs, events.leafRunsScanned());
+            assertEquals(0, events.entriesScanned());
             tree.storage.close();
             tree.releaseAll();
         }

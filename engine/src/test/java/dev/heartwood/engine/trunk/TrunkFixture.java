@@ -235,6 +235,11 @@ final class TrunkFixture implements AutoCloseable {
         return new TreeCursor(storage, trunk.events(), version, List.of());
     }
 
+    /** What filters have of a key. */
+    long filterHash(String key) {
+        return storage.filterHash(load(key), key.length());
+    }
+
     void seek(EntryCursor cursor, String key) {
         cursor.seek(load(key), key.length());
     }
