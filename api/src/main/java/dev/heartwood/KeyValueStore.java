@@ -202,6 +202,7 @@ public interface KeyValueStore extends AutoCloseable {
      * <p>The copy is written past the operating system's page cache, as the store is, but for a file system that refuses that; there it
      * opens with the I/O mode BUFFERED only.
      *
+     * @throws ClosedException when the store is closed meanwhile, which does not wait for the end
      * @throws UnsuitableTargetException when the directory holds anything else
      * @throws LockedException when the backup there is open
      * @throws CorruptionException when a page that had to be copied is damaged; the earlier backup is as it was
@@ -231,6 +232,10 @@ public interface KeyValueStore extends AutoCloseable {
      * Waits until merges and write-back that are due have been done, and has some done that could wait: so that reads meet few runs
      * and space that is not needed is free. May read and write all of the store. For the end of a bulk load, benchmarks and tests.
      *
+     * <p>What was written last and is only in memory yet stays there, and may supersede entries that {@link StoreStats#entriesEstimate()} counts
+     * then; call {@link #checkpoint()} before to have it included. Beside writers this may go on for as long as they write; {@link #checkpoint()},
+     * {@link #backup} and {@link #close()} do not wait for its end.
+     *
      * @throws ClosedException when the store is closed meanwhile, which waits for what is under way only
      * @throws PreviousFailureException when the store takes no writes any more
      * @throws NoSpaceException when the device has no space for a checkpoint, or for what is to be packed; the store goes on
@@ -255,12 +260,13 @@ public interface KeyValueStore extends AutoCloseable {
     /** The counters of this store at one moment. */
     StoreStats stats();
 
-    /** The options in force, as tuned. */
+    /** The options in force, as tuned. Of memory, workers and device those of the environment are in force, if the store was opened in one. */
     StoreOptions options();
 
     /**
      * Makes everything written durable, as {@link #checkpoint()} does, and closes the store. Waits for running calls, and what they write
-     * is made durable too; snapshots and cursors that are open end with it. Idempotent.
+     * is made durable too; but {@link #verify}, {@link #backup} and {@link #settle} are ended.
+     * Snapshots and cursors that are open end with it. Idempotent.
      *
      * @throws StoreException when something written could not be made durable. The store is closed all the same, and what was
      *     logged is there when it is opened again

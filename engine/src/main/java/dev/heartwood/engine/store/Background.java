@@ -55,6 +55,15 @@ final class Background {
         double memtableShare(boolean isFirst);
     }
 
+    /** The turns of a settling: between two of them others have theirs. */
+    interface Turns {
+        /** Whether others wait for theirs, who need not wait until all is settled. */
+        boolean isOver();
+
+        /** Lets those who wait go first. May find that the store was closed by then. */
+        void next();
+    }
+
     private static final int SCANS_PER_LOOK = 256;
 
     /**
@@ -370,15 +379,15 @@ final class Background {
     }
 
     /**
-     * Waits until nothing is sealed, no merge is due, and no checkpoint is under way. Returns whether merges found no space that may find
-     * some after a checkpoint: because others have given some up, or because they were beside each other.
+     * Waits until nothing is sealed, no merge is due, and no checkpoint is under way; others have their turns meanwhile. Returns whether merges
+     * found no space that may find some after a checkpoint: because others have given some up, or because they were beside each other.
      */
-    boolean settle() {
+    boolean settle(Turns turns) {
         checkpointNext = false;
         long finished = compactions.finished();
         long withoutSpace = compactions.withoutSpace();
         compactions.retryWithoutSpace();
-        settleMerges();
+        settleMerges(turns);
         boolean isRefused = compactions.withoutSpace() != withoutSpace;
         boolean goesOn = isRefused && (checkpointNext || compactions.finished() != finished || !isSpaceShort);
         if (isRefused) {
@@ -387,10 +396,13 @@ final class Background {
         return goesOn;
     }
 
-    private void settleMerges() {
+    private void settleMerges(Turns turns) {
         while (!failStop.isFailed()) {
             if (endsSettling) {
                 throw new ClosedException("the store");
+            }
+            if (turns.isOver()) {
+                turns.next();
             }
             // What one worker finds while others merge or pack is not all there is: only a round without either is the last.
             boolean packs = generations.oldestSealed() != null;
@@ -399,10 +411,10 @@ final class Background {
             long before = compactions.finished();
             compactions.wantSettled();
             mergeSoon();
-            awaitQuiet(true);
+            boolean isQuiet = awaitQuiet(() -> endsSettling || turns.isOver());
             epochs.reclaim();
             boolean merged = compactions.finished() != before;
-            if (!packs && generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
+            if (isQuiet && !packs && generations.oldestSealed() == null && !compactions.isWanted() && !merged) {
                 return;
             }
             packing.retry();
@@ -413,6 +425,11 @@ final class Background {
     /** Somebody wants to close the store: whoever settles it gives up, which may otherwise go on for as long as there are writes. */
     void endSettling() {
         endsSettling = true;
+        tasks.signal();
+    }
+
+    /** Somebody waits for a turn: whoever settles the store looks whether this one is over. */
+    void endTurn() {
         tasks.signal();
     }
 
@@ -469,12 +486,17 @@ final class Background {
         return steps.checkpoints();
     }
 
-    private void awaitQuiet(boolean isSettling) {
+    /** Waits until nothing is under way; returns false when the wait was ended before that. */
+    private boolean awaitQuiet(BooleanSupplier isEnded) {
         tasks.lock();
         try {
-            while (isBusy() && !(isSettling && endsSettling)) {
+            while (isBusy()) {
+                if (isEnded.getAsBoolean()) {
+                    return false;
+                }
                 tasks.awaitChange();
             }
+            return true;
         } finally {
             tasks.unlock();
         }
@@ -499,6 +521,6 @@ final class Background {
     /** Plans nothing more and waits for what is under way. */
     void close() {
         stopPlanning();
-        awaitQuiet(false);
+        awaitQuiet(() -> false);
     }
 }

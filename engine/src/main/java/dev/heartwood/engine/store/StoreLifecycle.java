@@ -6,6 +6,7 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.TooLargeException;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.verify.Progress;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
@@ -13,7 +14,7 @@ import java.util.function.LongSupplier;
 
 /**
  * What takes a store as a whole: makes it durable, settles it, runs what is long beside its calls, and closes it. Owns the lock of the
- * lifecycle, under which those that closing waits for take turns, and the long calls. Thread-safe.
+ * lifecycle, under which those that closing waits for take turns, and the long calls. A settling has many turns. Thread-safe.
  *
  * <p>Closing: everything is made durable while calls go on. Then a flag is raised ({@link StoreCalls#close}), and an epoch later no call is
  * inside one; calls that waited outside of an epoch look at the flag again, and those that work outside of one are waited for. What was
@@ -36,6 +37,26 @@ final class StoreLifecycle {
     private final MemtableRotation rotation;
     /** Fair: threads that make one checkpoint after the other must not keep the store from closing. */
     private final ReentrantLock lock = new ReentrantLock(true);
+
+    /** Taken before the other by who settles: of settlings each waits for the one before as a whole. */
+    private final ReentrantLock settlingLock = new ReentrantLock(true);
+
+    /** Threads that are about to take the lock, and that a settling lets go first. */
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    private final Background.Turns turns = new Background.Turns() {
+        @Override
+        public boolean isOver() {
+            return waiting.get() > 0;
+        }
+
+        @Override
+        public void next() {
+            lock.unlock();
+            lock.lock();
+            requireOpen();
+        }
+    };
 
     private final LongCalls longCalls = new LongCalls();
     private final LongSupplier seal;
@@ -66,42 +87,62 @@ final class StoreLifecycle {
         this.closing = parts.closing(closeViews);
     }
 
-    /** Makes everything durable that is written by now. */
+    /** Makes everything durable that is written by now. Waits for no settling: that may go on for as long as others write. */
     void checkpoint() {
-        whileOpen(() -> checkpoint(seal));
-    }
-
-    /** Packs, merges and makes durable until nothing is left to do, and gives back what space is free. */
-    void settle() {
-        whileOpen(() -> {
-            boolean goesOn = true;
-            while (goesOn) {
-                if (parts.background().isSpaceShort() || parts.hasManyDeletesInMemory()) {
-                    // What was deleted frees space only once it is in the tree.
-                    parts.background().packing().awaitPacked(rotation.seal());
-                }
-                goesOn = parts.background().settle();
-                runCheckpoint();
-            }
-            parts.returnFreeSpace();
-        });
-    }
-
-    /**
-     * Runs something long that closing has to wait for. It is no operation: threads that wait their turn here, however many, have no slots
-     * that others need, maybe those whom this waits for.
-     */
-    private void whileOpen(Runnable action) {
         userCode.refuseWithin();
-        lock.lock();
+        waiting.incrementAndGet();
         try {
-            if (calls.isClosed()) {
-                throw new ClosedException("the store");
-            }
-            action.run();
+            parts.background().endTurn();
+            lock.lock();
+        } finally {
+            waiting.decrementAndGet();
+        }
+        try {
+            requireOpen();
+            checkpoint(seal);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Packs, merges and makes durable until nothing is left to do, and gives back what space is free. Lets checkpoints be made meanwhile. */
+    void settle() {
+        userCode.refuseWithin();
+        settlingLock.lock();
+        try {
+            lock.lock();
+            try {
+                requireOpen();
+                settleInTurns();
+            } finally {
+                lock.unlock();
+            }
+        } finally {
+            settlingLock.unlock();
+        }
+    }
+
+    /*
+     * Closing has to wait for both. They are no operations: threads that wait their turn here, however many, have no slots that others need,
+     * maybe those whom this waits for.
+     */
+    private void requireOpen() {
+        if (calls.isClosed()) {
+            throw new ClosedException("the store");
+        }
+    }
+
+    private void settleInTurns() {
+        boolean goesOn = true;
+        while (goesOn) {
+            if (parts.background().isSpaceShort() || parts.hasManyDeletesInMemory()) {
+                // What was deleted frees space only once it is in the tree.
+                parts.background().packing().awaitPacked(rotation.seal());
+            }
+            goesOn = parts.background().settle(turns);
+            runCheckpoint();
+        }
+        parts.returnFreeSpace();
     }
 
     private void checkpoint(LongSupplier sealing) {

@@ -52,7 +52,7 @@
  *   <li>Within an operator or a filter of the user's nothing begins that may wait for merges, packing or calls ({@code UserCode}).
  * </ol>
  *
- * <p>Lock order: lifecycle, background ({@code BackgroundTasks}), rotation ({@code MemtableRotation}), lanes (ascending), then nothing above
- * {@code store}, and that of {@code DeadRanges}. Lanes are held for nanoseconds and never across I/O except at a rotation.
+ * <p>Lock order: settlings, lifecycle (both {@code StoreLifecycle}), background ({@code BackgroundTasks}), rotation
+ * ({@code MemtableRotation}), lanes (ascending), then nothing above {@code store}, and that of {@code DeadRanges}. Lanes are held for nanoseconds and never across I/O except at a rotation.
  */
 package dev.heartwood.engine.store;

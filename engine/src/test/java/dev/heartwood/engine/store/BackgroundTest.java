@@ -29,21 +29,9 @@ class BackgroundTest {
     @Test
     void somethingIsUnderWayAsLongAsMergesAreNeeded() {
         try (SmallTree tree = new SmallTree();
-                EngineEnvironment environment = EngineEnvironment.open(
-                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
-                        path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
-                        new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1))) {
+                EngineEnvironment environment = environment()) {
             Compactions compactions = tree.compactions();
-            Background background = new Background(
-                    environment.epochs(),
-                    environment.workers(),
-                    new Generations(new Generation(1, null, null)),
-                    null,
-                    compactions,
-                    new MergeAdmission(tree.pool()),
-                    new FailStop(),
-                    null,
-                    1);
+            Background background = background(tree, environment);
             background.start(new Looking(compactions, background));
             for (int round = 0; round < ROUNDS; round++) {
                 tree.write(200);
@@ -59,8 +47,70 @@ class BackgroundTest {
         }
     }
 
+    /** Beside writers a settling may have no end; its turn went on for as long, and who waited for one never had it. */
+    @Test
+    void aTurnOfASettlingEndsWhileMergesAreUnderWay() {
+        try (SmallTree tree = new SmallTree();
+                EngineEnvironment environment = environment()) {
+            Compactions compactions = tree.compactions();
+            Background background = background(tree, environment);
+            boolean[] isWriting = {true};
+            background.start(new Looking(compactions, background) {
+                @Override
+                public void signalRoom() {
+                    if (isWriting[0]) {
+                        // After each merge there is something to merge again.
+                        tree.write(200);
+                        background.policyChanged();
+                        isWriting[0] = compactions.finished() < 10 * ROUNDS;
+                    }
+                }
+            });
+            tree.write(200);
+            int[] turns = new int[1];
+            background.settle(new Background.Turns() {
+                private boolean isWaiting = true;
+
+                @Override
+                public boolean isOver() {
+                    return isWaiting && compactions.finished() > ROUNDS;
+                }
+
+                @Override
+                public void next() {
+                    assertTrue(isWriting[0] && background.isBusy(), "the turn went on until all was settled");
+                    isWaiting = false;
+                    turns[0]++;
+                }
+            });
+            assertEquals(1, turns[0]);
+            assertTrue(compactions.finished() >= 10 * ROUNDS, "the next turn goes on: " + compactions.finished() + " merges");
+            assertFalse(background.isBusy() || compactions.isWanted());
+        }
+    }
+
+    private EngineEnvironment environment() {
+        return EngineEnvironment.open(
+                EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
+                path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+                new Surroundings(count -> new QueuedWorkers(tasks), Clock.SYSTEM, Randomness.SYSTEM, 1));
+    }
+
+    private static Background background(SmallTree tree, EngineEnvironment environment) {
+        return new Background(
+                environment.epochs(),
+                environment.workers(),
+                new Generations(new Generation(1, null, null)),
+                null,
+                tree.compactions(),
+                new MergeAdmission(tree.pool()),
+                new FailStop(),
+                null,
+                1);
+    }
+
     /** Looks each time that it is told of a change. */
-    private final class Looking implements Background.Steps {
+    private class Looking implements Background.Steps {
         private final Compactions compactions;
         private final Background background;
 
