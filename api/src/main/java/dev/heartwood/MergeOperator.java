@@ -23,8 +23,8 @@ import java.util.List;
  */
 public interface MergeOperator {
     /**
-     * A name that is stored with the store and checked at open: at most 256 bytes of UTF-8, without control characters and without blanks
-     * at its ends. Asked for once, when options are built.
+     * A name that is stored with the store and checked at open: at least one character and at most 256 bytes of UTF-8, without control characters
+     * and without blanks at its ends. Asked for once, when options are built, which refuse any other name.
      */
     String name();
 

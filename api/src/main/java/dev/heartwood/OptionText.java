@@ -48,6 +48,9 @@ final class OptionText {
         if (name == null) {
             throw new IllegalArgumentException("the " + what + " has no name");
         }
+        if (name.isEmpty()) {
+            throw new IllegalArgumentException("the name of the " + what + " is empty, which stands for none");
+        }
         byte[] encoded = name.getBytes(StandardCharsets.UTF_8);
         if (encoded.length > NAME_BYTES_MAX) {
             throw new IllegalArgumentException(

@@ -318,7 +318,7 @@ class BadInputTest {
     @Test
     void aNameThatCannotBeStoredIsRefusedWithTheOptions() {
         String[] names = {
-            null, "a\nb", "a\nkeyOrder = HASHED", "a\r", "\tb", " a", "a ", "\u0085", "\ud800", "\udc00a", "x".repeat(257), "ä".repeat(129)
+            null, "", "a\nb", "a\nkeyOrder = HASHED", "a\r", "\tb", " a", "a ", "\u0085", "\ud800", "\udc00a", "x".repeat(257), "ä".repeat(129)
         };
         for (String name : names) {
             StoreOptions.Builder builder = StoreOptions.builder();

@@ -30,6 +30,8 @@ class OptionTextTest {
             }
         }
         assertTrue(refusal("mergeOperator", " a").contains("merge operator"), refusal("mergeOperator", " a"));
+        assertEquals("", StoreOptions.builder().set("mergeOperator", "").build().mergeOperatorName());
+        assertEquals("", StoreOptions.builder().set("compactionFilter", "").build().compactionFilterName());
     }
 
     @Test

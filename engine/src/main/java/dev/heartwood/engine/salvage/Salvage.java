@@ -84,7 +84,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
         Superblock known = newest(damaged);
         Superblock superblock = known == null ? search(damaged) : known;
         StoreOptions stored = StoreOptions.parse(superblock.options());
-        operator = new StandInOperator(stored.mergeOperatorName());
+        operator = new StandInOperator();
         StoreOptions options = options(stored);
         form = KeyForm.of(options.keyOrder());
         SalvageReport report = null;
@@ -253,6 +253,7 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
                 // A copy may take more than the store did, and the store may have been larger than its limit.
                 .diskMax(new ByteSize(0))
                 .mergeOperator(operator)
+                .set("mergeOperator", stored.mergeOperatorName())
                 .build();
     }
 

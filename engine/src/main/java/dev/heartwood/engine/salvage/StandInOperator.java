@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Takes the place of the merge operator in the copy. It has the name of that, or none where none is known, and leaves operands as they
+ * Takes the place of the merge operator in the copy, which has the name of that stored, or none where none is known. It leaves operands as they
  * are. What is larger than any write it puts into the copy as merge operators do: as their result. Writes come from one thread.
  */
 final class StandInOperator implements MergeOperator {
@@ -22,17 +22,12 @@ final class StandInOperator implements MergeOperator {
 
     private record Large(byte[] key, byte[] bytes) {}
 
-    private final String name;
     private volatile Large large;
     private volatile boolean isMade;
 
-    StandInOperator(String name) {
-        this.name = name;
-    }
-
     @Override
     public String name() {
-        return name;
+        return "salvage";
     }
 
     /** Puts a value, whatever its length; makes a checkpoint. */
