@@ -9,8 +9,9 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>What it drops or changes is not logged: after a crash a value may be there again as it was.
  *
- * <p>An exception or an error thrown here, as a replacement longer than {@link KeyValueStore#VALUE_BYTES_MAX}, keeps the value as it is and
- * is counted in {@link StoreStats#filterFailures()}. An {@link OutOfMemoryError} stops the store, as wherever the Java heap is full.
+ * <p>An exception or an error thrown here keeps the value as it is and is counted in {@link StoreStats#filterFailures()}, and so do null for a
+ * decision and a replacement longer than {@link KeyValueStore#VALUE_BYTES_MAX}. An {@link OutOfMemoryError} stops the store, as wherever the
+ * Java heap is full.
  *
  * <p>It may read stores of its environment, and is refused all else as a {@link MergeOperator} is.
  */
@@ -24,7 +25,7 @@ public interface CompactionFilter {
     /**
      * Decides about one value. The segments are read-only and die when this returns.
      *
-     * @return {@link Decision#KEEP}, {@link Decision#DROP}, or a replacement made with {@link Decision#replace}
+     * @return {@link Decision#KEEP}, {@link Decision#DROP}, or a replacement made with {@link Decision#replace}; never null
      */
     Decision filter(MemorySegment key, MemorySegment value);
 

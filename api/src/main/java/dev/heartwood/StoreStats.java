@@ -33,7 +33,8 @@ package dev.heartwood;
  * @param filterBytes bytes of filters now
  * @param filterEntries fingerprints in filters now
  * @param snapshots the states that open snapshots and cursors see now; cursors of a snapshot see its own
- * @param filterFailures exceptions and errors thrown by the compaction filter, and in merges by the merge operator
+ * @param filterFailures exceptions and errors thrown by the compaction filter, and in merges by the merge operator, and what they return that
+ *     a store cannot hold, such as null for a decision
  * @param damagedPages different pages found damaged, by reads, merges, scrubbing, verification and backups
  * @param pagesScrubbed pages read by the background scrubber
  * @param scrubs times the scrubber has read the whole store

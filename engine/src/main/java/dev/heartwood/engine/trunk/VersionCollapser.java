@@ -12,6 +12,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.task.TimeSlice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * Drops what no reader can see any more: versions that are overwritten for every live snapshot, tombstones that have nothing
@@ -124,7 +125,7 @@ final class VersionCollapser {
             if (!strata.bottom()) {
                 output.add(input.keyAddress(), input.keyLength(), 0, Entries.DELETE, Keys.EMPTY);
             }
-        } else if (decision != null && decision.replacement() != null && failures.isNotTooLong(decision.replacement())) {
+        } else if (decision.replacement() != null && failures.isNotTooLong(decision.replacement())) {
             output.add(input.keyAddress(), input.keyLength(), 0, Entries.PUT, decision.replacement());
         } else {
             output.addCurrent(input, 0);
@@ -136,7 +137,7 @@ final class VersionCollapser {
             MemorySegment key = Memory.view(input.keyAddress(), input.keyLength(), arena);
             MemorySegment value = value(input, arena);
             try {
-                return filter.filter(key, value);
+                return Objects.requireNonNull(filter.filter(key, value), "CompactionFilter.filter returned null");
             } catch (Throwable e) {
                 failures.contain(e);
                 return Decision.KEEP;
