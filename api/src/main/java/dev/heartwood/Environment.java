@@ -11,6 +11,8 @@ public interface Environment extends AutoCloseable {
      * Opens, and creates when the options allow, the store in {@code directory}. The store's own {@code memory}, {@code
      * workers} and {@code device} options are not used; the environment's are.
      *
+     * @throws IllegalArgumentException when the path is of another file system than the default one, or has a name that is not text in the
+     *     charset of the locale, of which many would be taken for the same; nothing is made then
      * @throws NotAStoreException when there is no store and none may be made, or something else is there
      * @throws StoreExistsException when there is a store and the options ask for a new one
      * @throws FormatTooNewException when a later version has written the store

@@ -26,6 +26,7 @@ public final class Heartwood {
      *     denies native access, which {@code --enable-native-access} gives
      * @throws InsufficientMemoryException when the machine refuses the memory
      * @throws StoreException as {@link Environment#open}
+     * @throws IllegalArgumentException as {@link Environment#open}
      * @throws IllegalStateException when there is no engine on the class path or module path
      */
     public static KeyValueStore open(Path directory, StoreOptions options) {

@@ -203,7 +203,8 @@ public interface KeyValueStore extends AutoCloseable {
      * opens with the I/O mode BUFFERED only.
      *
      * @throws ClosedException when the store is closed meanwhile, which does not wait for the end
-     * @throws UnsuitableTargetException when the directory holds anything else
+     * @throws UnsuitableTargetException when the directory holds anything else, or is a file
+     * @throws IllegalArgumentException for a path as {@link Environment#open} refuses it
      * @throws LockedException when the backup there is open
      * @throws CorruptionException when a page that had to be copied is damaged; the earlier backup is as it was
      * @throws NoSpaceException when the copy does not fit, or the store's own device has no space for the checkpoint that comes first; the

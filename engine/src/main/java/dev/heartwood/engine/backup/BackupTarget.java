@@ -1,6 +1,7 @@
 package dev.heartwood.engine.backup;
 
 import dev.heartwood.CorruptionException;
+import dev.heartwood.NotAStoreException;
 import dev.heartwood.UnsuitableTargetException;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.StoreFiles;
@@ -73,9 +74,17 @@ final class BackupTarget implements AutoCloseable {
 
     /** Before the lock, which leaves its file in a directory of something else. */
     private void requireOwn() {
-        List<String> names = files.list();
+        List<String> names = names();
         if (!names.isEmpty() && names.stream().noneMatch(OWN::contains)) {
             throw unsuitable("it is not empty and not a backup; there is " + names.getFirst());
+        }
+    }
+
+    private List<String> names() {
+        try {
+            return files.list();
+        } catch (NotAStoreException file) {
+            throw unsuitable("it is not a directory");
         }
     }
 

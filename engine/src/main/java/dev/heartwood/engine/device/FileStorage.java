@@ -36,6 +36,7 @@ public final class FileStorage implements Storage {
     /**
      * Touches nothing yet.
      *
+     * @throws java.nio.file.InvalidPathException as {@link NativePath#absolute}
      * @throws dev.heartwood.StoreIoException when {@code kind} asks for io_uring by name and the kernel denies it
      * @throws IllegalStateException when {@code kind} asks for jnr-ffi and it is missing
      */
@@ -44,7 +45,7 @@ public final class FileStorage implements Storage {
     }
 
     private FileStorage(Path directory, DeviceKind kind, IoMode ioMode, FileAccess access) {
-        this.directory = new Directory(directory.toAbsolutePath());
+        this.directory = new Directory(NativePath.absolute(directory));
         this.binding = DeviceBinding.of(kind);
         this.ioMode = ioMode;
         this.access = access;

@@ -7,6 +7,7 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.VerifyReport;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.device.NativePath;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Platform;
 import dev.heartwood.engine.page.PageLayout;
@@ -29,7 +30,7 @@ public final class Main {
      */
     public static final int DAMAGED = 1;
 
-    /** The arguments make no sense. */
+    /** The arguments make no sense, or a path is none that a store can have. */
     public static final int WRONG_ARGUMENTS = 2;
 
     /** The store could not be opened or read: there is none, it is open elsewhere, its format is too new, or Heartwood does not run here. */
@@ -81,7 +82,8 @@ public final class Main {
                 default -> wrong();
             };
         } catch (InvalidPathException e) {
-            return wrong();
+            err.println(e.getMessage());
+            return WRONG_ARGUMENTS;
         } catch (CorruptionException e) {
             err.println(e.getMessage());
             return DAMAGED;
@@ -106,7 +108,7 @@ public final class Main {
 
     private int copy(String[] arguments, Copying copying) {
         Path from = Path.of(arguments[1]);
-        Path to = Path.of(arguments[2]);
+        Path to = NativePath.absolute(Path.of(arguments[2])); // before the store that is copied is opened
         if (from.toAbsolutePath().normalize().equals(to.toAbsolutePath().normalize())) {
             err.println("cannot write a copy of " + from.toAbsolutePath().normalize() + " to itself");
             return CANNOT_OPEN;

@@ -3,6 +3,7 @@ package dev.heartwood.engine.os;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.Charset;
 import java.util.List;
 
 /**
@@ -39,6 +40,11 @@ public final class PathCalls {
             "renameat", NativeLinker.INT, NativeLinker.INT, NativeLinker.LONG, NativeLinker.INT, NativeLinker.LONG);
 
     private PathCalls() {}
+
+    /** In what paths are encoded, by the JDK and here. */
+    public static Charset charset() {
+        return PathText.SYSTEM.charset();
+    }
 
     /** Opens a file, close-on-exec; the descriptor. {@code mode} holds the permissions of a new file. */
     public static int open(int directory, String path, int flags, int mode) {

@@ -19,6 +19,10 @@ final class PathText {
         this.charset = charset;
     }
 
+    Charset charset() {
+        return charset;
+    }
+
     /** The address of a path in memory of {@code arena}. */
     long encode(String path, Arena arena) {
         byte[] bytes = path.getBytes(charset);
