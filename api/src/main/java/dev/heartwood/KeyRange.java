@@ -9,6 +9,9 @@ import java.util.Arrays;
 public final class KeyRange {
     private static final KeyRange ALL = new KeyRange(null, null);
 
+    /** Of a longer bound the rest is left out of its text. */
+    private static final int PRINTED_BYTES_MAX = 32;
+
     private final byte[] from;
     private final byte[] to;
 
@@ -78,12 +81,17 @@ public final class KeyRange {
         return 31 * Arrays.hashCode(from) + Arrays.hashCode(to);
     }
 
+    /** The bounds, of longer ones the beginning and the length. */
     @Override
     public String toString() {
         return "[" + text(from, "-∞") + ", " + text(to, "∞") + ")";
     }
 
     private static String text(byte[] bound, String none) {
-        return bound == null ? none : Arrays.toString(bound);
+        if (bound == null || bound.length <= PRINTED_BYTES_MAX) {
+            return bound == null ? none : Arrays.toString(bound);
+        }
+        String beginning = Arrays.toString(Arrays.copyOf(bound, PRINTED_BYTES_MAX));
+        return beginning.substring(0, beginning.length() - 1) + ", … of " + bound.length + " bytes]";
     }
 }

@@ -91,7 +91,8 @@ public final class Backup implements AutoCloseable {
         long buffer = pool.allocate(PageLayout.EXTENT_BYTES);
         if (buffer == 0) {
             close();
-            throw new InsufficientMemoryException("no buffers to copy a store with");
+            throw new InsufficientMemoryException("no memory for the buffers, of " + PageLayout.EXTENT_BYTES
+                    + " bytes each, that a store is copied with: calls and cursors hold it; close cursors, or raise the memory option");
         }
         return buffer;
     }

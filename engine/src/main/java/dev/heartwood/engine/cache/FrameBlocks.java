@@ -27,12 +27,14 @@ final class FrameBlocks implements AutoCloseable {
             long metadataBytes = MemoryPool.blockBytes(Math.max(1, framesMax * metadataBytesPerFrame));
             takeFrames((bytes - metadataBytes) & -BLOCK_BYTES_MIN);
             if (frameBlocks.isEmpty()) {
-                throw new InsufficientMemoryException("a page cache of " + bytes + " bytes holds no page");
+                throw new InsufficientMemoryException("no memory for a page cache of " + bytes
+                        + " bytes, which calls and cursors hold now: close cursors, or raise the memory option");
             }
             // The metadata is indexed by the distance from the lowest frame, so gaps between blocks need some, too.
             metadata = take(metadataBytes(spanFrames(), metadataBytesPerFrame));
             if (metadata == null) {
-                throw new InsufficientMemoryException("no memory for the metadata of a page cache of " + bytes + " bytes");
+                throw new InsufficientMemoryException("no memory for the metadata of a page cache of " + bytes
+                        + " bytes, which calls and cursors hold now: close cursors, or raise the memory option");
             }
         } catch (Throwable e) {
             giveBack();

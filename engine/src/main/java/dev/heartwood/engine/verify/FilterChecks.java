@@ -43,7 +43,8 @@ final class FilterChecks implements AutoCloseable {
         this.problems = problems;
         this.keyBuffer = store.pool().allocate(Branch.KEY_BYTES_MAX);
         if (keyBuffer == 0) {
-            throw new InsufficientMemoryException("no buffer to hash keys in");
+            throw new InsufficientMemoryException("no memory to hash keys of " + Branch.KEY_BYTES_MAX
+                    + " bytes in: calls and cursors hold it; close cursors, or raise the memory option");
         }
     }
 
