@@ -190,6 +190,34 @@ class ReopenCostTest {
         }
     }
 
+    /** How many there are was reckoned from the log's generations, though those were of a memtable that was many times as large. */
+    @Test
+    void aLogOfOneLargeMemtableIsPackedAsAFewSmallerOnes() {
+        StoreOptions large = StoreOptions.builder().memory(ByteSize.mib(64)).policy(CompactionPolicyKind.SIZE_TIERED).workers(1).build();
+        StoreOptions small = large.toBuilder().memtable(new ByteSize(MEMTABLE_BYTES)).build();
+        SimulatedMachine machine = new SimulatedMachine(5);
+        SplittableRandom random = new SplittableRandom(5);
+        try (SteppedCallers callers = new SteppedCallers(1)) {
+            SimulatedMachine killed;
+            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(large), machine)) {
+                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, large));
+                for (int i = 0; i < SMALL_MEMTABLES * MEMTABLE_BYTES / VALUE_BYTES / 2; i++) {
+                    byte[] key = ByteBuffer.allocate(8).putLong(random.nextLong()).array();
+                    callers.call(0, () -> {
+                        store.put(key, new byte[VALUE_BYTES]);
+                        return null;
+                    });
+                }
+                assertEquals(0, store.stats().memtablesSealed());
+                killed = machine.crash(CrashKind.KILL, random);
+            }
+            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(small), killed)) {
+                int runs = callers.call(0, () -> environment.open(DIRECTORY, small)).stats().runs();
+                assertTrue(runs > 1 && runs <= PACKED_MAX, runs + " runs");
+            }
+        }
+    }
+
     private static LogInspection log(SimulatedMachine machine) {
         try (Storage storage = machine.storage(DIRECTORY)) {
             LogInspection log = EngineAccess.log(storage);

@@ -196,6 +196,11 @@ final class LaneReader implements AutoCloseable {
         return record.isMark(address());
     }
 
+    /** The bytes of the current record with its header, after {@link #next} has returned true. */
+    long recordBytes() {
+        return next - offset;
+    }
+
     /** The LSN of the current record; at the end that of the last one, or the one before the generation's first. */
     long lsn() {
         return lsn;

@@ -38,6 +38,7 @@ final class LogSurvey {
     private long nextLsn;
     private long lost;
     private boolean isCut;
+    private long bytesFound;
 
     LogSurvey(Storage storage, LogScan scan, long checkpointGeneration) {
         this.storage = storage;
@@ -104,6 +105,11 @@ final class LogSurvey {
         return isCut;
     }
 
+    /** Bytes of all records before the end of each life, also behind a gap. */
+    long bytesFound() {
+        return bytesFound;
+    }
+
     /** Everything below or at this LSN is known to be durable. */
     long durableLsn() {
         return durableLsn;
@@ -155,6 +161,7 @@ final class LogSurvey {
                                 storage, lane.file(), lane.offset(), "an LSN from " + gaps.expected(), "LSN " + lane.lsn());
                     }
                     gaps.take(lane.lsn());
+                    bytesFound += lane.recordBytes();
                 }
                 for (LaneReader lane : merge.lanes()) {
                     durableLsn = Math.max(durableLsn, lane.durableLsn());

@@ -121,9 +121,9 @@ public final class WriteAheadLog implements AutoCloseable {
         }
     }
 
-    /** How many generations there are to be replayed, some of which may be of few entries. */
-    public int generationsFound() {
-        return scan.generations().size();
+    /** The bytes of the records that were found, all or nearly all of which are to be replayed. */
+    public long bytesFound() {
+        return survey.bytesFound();
     }
 
     /**

@@ -58,15 +58,6 @@ public final class EngineEnvironment implements Environment {
 
     private static final int LOG_SEGMENTS_OPEN_LEAST = 16;
 
-    /** Memtables that a replay makes of many, as far as there is memory for them. */
-    private static final int PACKED_OF_REPLAY = 16;
-
-    /** The part of the Java heap that such a memtable is no larger than: to order it takes up to as much, where its entries are the smallest. */
-    private static final int HEAP_PART_OF_REPLAY = 4;
-
-    /** Memtables of at least so many parts of a file that may not grow beyond a limit: those that wait to be packed take some of it. */
-    private static final int MEMTABLES_OF_FULL_FILE = 32;
-
     /** How long an opening store sleeps before it looks again for memory that others give back, in nanoseconds. */
     private static final long MEMORY_POLL_NANOS = 500_000;
 
@@ -484,27 +475,6 @@ public final class EngineEnvironment implements Environment {
 
     int laneCount() {
         return Math.min(LANES_MAX, Integer.highestOneBit(2 * surroundings.processors() - 1));
-    }
-
-    /** The size of a full memtable of a store. */
-    long memtableBytes(StoreOptions storeOptions) {
-        long asked = storeOptions.memtable().bytes();
-        return withinDisk(storeOptions, asked == 0 ? plan.memtableBytes() : Math.min(asked, plan.memtablesBytes() / 2));
-    }
-
-    /**
-     * The size from which on what a log of so many generations has is packed. A replay merges nothing, so that many memtables would be as
-     * many runs in each leaf: they are larger than others then, if those are small, as far as the Java heap can hold their order, too.
-     */
-    long replayedMemtableBytes(StoreOptions storeOptions, long memtableBytes, int generations) {
-        long usual = Math.min(withinDisk(storeOptions, plan.memtableBytes()), Runtime.getRuntime().maxMemory() / HEAP_PART_OF_REPLAY);
-        long most = Math.max(memtableBytes, usual);
-        return Math.clamp(memtableBytes * ((long) generations / PACKED_OF_REPLAY), memtableBytes, most);
-    }
-
-    private static long withinDisk(StoreOptions storeOptions, long bytes) {
-        long diskBytesMax = storeOptions.diskMax().bytes();
-        return diskBytesMax == 0 ? bytes : Math.min(bytes, diskBytesMax / MEMTABLES_OF_FULL_FILE);
     }
 
     /** Stores that are open now; one at least. */

@@ -263,7 +263,8 @@ final class StoreOpener {
         Damage damage = new Damage(listening);
         file.onDamage(e -> damage.met(FoundBy.READ, e));
         long diskBytesMax = options.diskMax().bytes() == 0 ? Long.MAX_VALUE : options.diskMax().bytes();
-        long memtableBytes = environment.memtableBytes(options);
+        MemtableSizes sizes = new MemtableSizes(environment.plan(), options);
+        long memtableBytes = sizes.full();
         KeyForm form = KeyForm.of(options.keyOrder());
         TreeShape shapeOfKeys = form.shape(options.fanout(), memtableBytes);
         TreeShape shape = (options.groupSuffixBytes() == 0 ? shapeOfKeys : shapeOfKeys.withGroups())
@@ -309,8 +310,7 @@ final class StoreOpener {
                 options.compactionFilter().map(CompactionFilter::allowsStaleReads).orElse(true));
         MemtablePacker packer = new MemtablePacker(
                 storage, trunk, live::sequences, operator, keys -> forget(records, keys));
-        long replayedBytes = environment.replayedMemtableBytes(options, memtableBytes, log.generationsFound());
-        Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes, replayedBytes);
+        Recovery recovery = new Recovery(environment, packer, trunk, lanes.count(), memtableBytes, sizes.ofReplay(log.bytesFound()));
         opened.push(recovery);
         ReplaySummary replayed = log.replay(recovery);
         long generation = Math.max(replayed.lastGeneration(), found.generation()) + 1;
