@@ -137,8 +137,8 @@ public final class StoreOptions {
     }
 
     /**
-     * Memtables between two checkpoints. Default 4, 1 to 1,024. More means fewer bytes written, since what is merged on or deleted
-     * before the checkpoint is never written, and more log to keep and replay. What is kept unwritten lies in the page cache and takes
+     * Memtables between two checkpoints. Default 4, 1 to 1,024. Beyond 4, values that are larger than a memtable count by their bytes. More
+     * means fewer bytes written, since what is merged on or deleted before the checkpoint is never written, and more log to keep and replay. What is kept unwritten lies in the page cache and takes
      * half of it at most, so that distances of more memtables than that gain little. Under {@link CompactionPolicyKind#AUTO} the store makes
      * it greater by itself while it is written and there is memory for it; {@link StoreStats#checkpointDistance} tells. Can be changed while
      * the store runs: {@link KeyValueStore#tune}.

@@ -16,6 +16,7 @@ import dev.heartwood.engine.trunk.MergeAdmission;
 import dev.heartwood.engine.trunk.TreeSummary;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -39,10 +40,10 @@ final class Background {
         long checkpoints();
 
         /**
-         * Whether a store that were killed now would have space for all that its log has: so many memtables that were packed since the last
+         * Whether a store that were killed now would have space for all that its log has: the memtables that were packed since the last
          * checkpoint, and those that are not packed.
          */
-        boolean canReplay(int packed);
+        boolean canReplay(PackedMemtables packed);
 
         /** Tells waiting writers that something changed. */
         void signalRoom();
@@ -66,12 +67,6 @@ final class Background {
 
     private static final int SCANS_PER_LOOK = 256;
 
-    /**
-     * Memtables between two checkpoints that there is always space to replay: what a nearer checkpoint holds on to would leave a store that is
-     * nearly full less to merge with.
-     */
-    private static final int DISTANCE_NEAR = 4;
-
     private final Epochs epochs;
     private final Workers workers;
     private final BackgroundTasks tasks;
@@ -84,7 +79,7 @@ final class Background {
     private final long debtBytesMax;
     private final AtomicBoolean checkpointing = new AtomicBoolean();
     private final MergesUnderWay merging = new MergesUnderWay();
-    private final AtomicInteger packedSinceCheckpoint = new AtomicInteger();
+    private final AtomicReference<PackedMemtables> packedSinceCheckpoint = new AtomicReference<>(PackedMemtables.NONE);
     private final AtomicInteger scans = new AtomicInteger();
     // Made once, since a full Java heap must not keep a task that is announced from being submitted.
     private final Runnable mergeTask = this::mergeOne;
@@ -160,10 +155,10 @@ final class Background {
     }
 
     /** A memtable is in the tree: by who has packed it. */
-    private void packed() {
+    private void packed(PackedMemtables memtable) {
         compactions.want();
         mergeSoon();
-        packedSinceCheckpoint.incrementAndGet();
+        packedSinceCheckpoint.accumulateAndGet(memtable, PackedMemtables::and);
         checkpointIfDue();
     }
 
@@ -174,11 +169,11 @@ final class Background {
     }
 
     /**
-     * Begins what is due in a store that was just opened: merges that it owes, and a checkpoint, where so many memtables were packed by the
-     * replay, or generations of the log were found: of a store that is killed again and again each life has its own, however little it writes.
+     * Begins what is due in a store that was just opened: merges that it owes, and a checkpoint, where the replay has packed as much, or as
+     * many generations of the log were found: of a store that is killed again and again each life has its own, however little it writes.
      */
-    void opened(int memtablesReplayed) {
-        packedSinceCheckpoint.addAndGet(memtablesReplayed);
+    void opened(PackedMemtables replayed, int generations) {
+        packedSinceCheckpoint.accumulateAndGet(replayed.ofReplay(generations), PackedMemtables::and);
         checkpointIfDue();
         if (compactions.debtBytes() > 0) {
             mergeSoon();
@@ -191,8 +186,8 @@ final class Background {
 
     // Whoever packs counts first and then reads the distance, and whoever tunes sets it first and then reads the count.
     private void checkpointIfDue() {
-        int packed = packedSinceCheckpoint.get();
-        if (packed >= distance.memtables() || packed >= DISTANCE_NEAR && !steps.canReplay(packed)) {
+        PackedMemtables packed = packedSinceCheckpoint.get();
+        if (distance.isReached(packed) || !distance.isNear(packed) && !steps.canReplay(packed)) {
             checkpointSoon();
         }
     }
@@ -329,12 +324,12 @@ final class Background {
 
     /** Makes a checkpoint; the next one is due so many memtables later. */
     void checkpoint() {
-        int packed = packedSinceCheckpoint.getAndSet(0);
+        PackedMemtables packed = packedSinceCheckpoint.getAndSet(PackedMemtables.NONE);
         try {
             steps.checkpoint();
         } catch (RuntimeException | Error e) {
             // As due as it was: the log still has all of them.
-            packedSinceCheckpoint.addAndGet(packed);
+            packedSinceCheckpoint.accumulateAndGet(packed, PackedMemtables::and);
             throw e;
         }
     }

@@ -137,6 +137,15 @@ final class Generations {
         return !leaving.isEmpty();
     }
 
+    /** Bytes that the largest of them has taken for its records. */
+    long largestBytes() {
+        long largest = 0;
+        for (Generation generation : newestFirst) {
+            largest = Math.max(largest, generation.memtable.chunkBytes());
+        }
+        return largest;
+    }
+
     /** Bytes of the pool that all of them hold. */
     long bytesHeld() {
         long bytes = 0;

@@ -11,6 +11,7 @@ import dev.heartwood.engine.trunk.MergeAdmission;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 
 /**
  * Has the sealed memtables of a store packed into its tree, one after the other and the oldest first, and lets others wait for that.
@@ -34,7 +35,7 @@ final class MemtablePacking {
     private final MergeAdmission admission;
     private final FailStop failStop;
     private final BooleanSupplier isMerging;
-    private final Runnable whenPacked;
+    private final Consumer<PackedMemtables> whenPacked;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final AtomicInteger packed = new AtomicInteger();
     // Made once, since a full Java heap must not keep a task that is announced from being submitted.
@@ -59,7 +60,7 @@ final class MemtablePacking {
             MergeAdmission admission,
             FailStop failStop,
             BooleanSupplier isMerging,
-            Runnable whenPacked) {
+            Consumer<PackedMemtables> whenPacked) {
         this.epochs = epochs;
         this.tasks = tasks;
         this.generations = generations;
@@ -185,13 +186,14 @@ final class MemtablePacking {
 
     private void pack(Generation sealed) {
         sealed.space().prepareNext();
+        PackedMemtables one = PackedMemtables.of(sealed.memtable().chunkBytes());
         sealed.packed(packer.pack(sealed.memtable(), sealed.number()));
         failure = null;
         generations.removeOldest(sealed, epochs);
         epochs.reclaim();
         packed.incrementAndGet();
         tasks.signal();
-        whenPacked.run();
+        whenPacked.accept(one);
     }
 
     /** Waits until memtables before {@code generation} are in the tree, or cannot be packed now. */

@@ -22,7 +22,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     private final long memtableBytes;
     private final long packedBytes;
     private Memtable memtable;
-    private int packed;
+    private PackedMemtables packed = PackedMemtables.NONE;
 
     /**
      * @param memtableBytes the size of a full memtable of the store
@@ -84,7 +84,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
         } catch (InsufficientMemoryException e) {
             packAdmitted(generation, true);
         }
-        packed++;
+        packed = packed.and(PackedMemtables.of(memtable.chunkBytes()));
         memtable.release();
         memtable = environment.newMemtable(0, lanes, nextBytes);
     }
@@ -127,7 +127,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
      *     the memtable may be larger than others of the store
      */
     void complete(long lastGeneration, boolean isCheckpointDue) {
-        if (packed > 0) {
+        if (packed.memtables() > 0) {
             pack(lastGeneration, memtableBytes);
         } else if (isCheckpointDue || packedBytes > memtableBytes) {
             packIfThereIsRoom(lastGeneration);
@@ -144,7 +144,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     }
 
     /** Memtables that were packed: the log has all of them until the next checkpoint. */
-    int packed() {
+    PackedMemtables packed() {
         return packed;
     }
 

@@ -397,7 +397,7 @@ final class StoreOpener {
         closeAsAWhole(store, recovery);
         scrubber.start();
         tuner.start();
-        background.opened(Math.max(recovery.packed(), replayed.generations()));
+        background.opened(recovery.packed(), replayed.generations());
         return store;
     }
 
@@ -487,11 +487,15 @@ final class StoreOpener {
             return checkpointer.completed();
         }
 
-        /** A replay packs each memtable again beside what the checkpoint reaches, and merges nothing before the store is open. */
+        /**
+         * A replay packs each memtable again beside what the checkpoint reaches, and merges nothing before the store is open. Those that are not
+         * packed count as full, or as large as the largest since the checkpoint: who writes values that are larger than memtables goes on.
+         */
         @Override
-        public boolean canReplay(int packed) {
-            long memtables = packed + MemtableRotation.SEALED_MAX + 1L;
-            return extents.mayHave(checkpointer.extentsAtLast() + memtables * Trunk.packedExtents(memtableBytes));
+        public boolean canReplay(PackedMemtables packed) {
+            long largest = Math.max(memtableBytes, Math.max(packed.largestBytes(), generations.largestBytes()));
+            long others = (MemtableRotation.SEALED_MAX + 1) * Trunk.packedExtents(largest);
+            return extents.mayHave(checkpointer.extentsAtLast() + packed.extents() + others);
         }
 
         @Override

@@ -65,7 +65,7 @@ class BackgroundTasksTest {
             Epochs epochs = new Epochs();
             MergeAdmission admission = new MergeAdmission(tree.pool());
             MemtablePacking packing = new MemtablePacking(
-                    epochs, tasks, generations, null, admission, new FailStop(), () -> false, () -> {});
+                    epochs, tasks, generations, null, admission, new FailStop(), () -> false, packed -> {});
             int[] looks = new int[2];
             tasks.whenChanged(() -> {
                 looks[0]++;

@@ -139,7 +139,7 @@ class BackgroundTest {
         }
 
         @Override
-        public boolean canReplay(int packed) {
+        public boolean canReplay(PackedMemtables packed) {
             return true;
         }
 

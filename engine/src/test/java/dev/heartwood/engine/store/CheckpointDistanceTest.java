@@ -30,6 +30,10 @@ import org.junit.jupiter.api.io.TempDir;
 /** How many memtables lie between two checkpoints. */
 class CheckpointDistanceTest {
     private static final int DISTANCE = 8;
+    /** Takes a block of a MiB, as much as so many full memtables. */
+    private static final byte[] LARGE = new byte[900_000];
+
+    private static final int LARGE_FULL = 4;
     private static final StoreOptions OPTIONS = StoreOptions.builder()
             .memtable(ByteSize.kib(256))
             .checkpointDistance(DISTANCE)
@@ -68,9 +72,13 @@ class CheckpointDistanceTest {
 
     /** Writes until so many more memtables are packed. */
     private void pack(KeyValueStore store, int memtables) {
+        pack(store, memtables, new byte[1000]);
+    }
+
+    private void pack(KeyValueStore store, int memtables, byte[] value) {
         long until = store.stats().memtablesSealed() + memtables;
         while (store.stats().memtablesSealed() < until) {
-            store.put(ByteBuffer.allocate(8).putLong(written++ * 0x9E3779B97F4A7C15L).array(), new byte[1000]);
+            store.put(ByteBuffer.allocate(8).putLong(written++ * 0x9E3779B97F4A7C15L).array(), value);
             while (!tasks.isEmpty()) {
                 tasks.poll().run();
             }
@@ -126,6 +134,29 @@ class CheckpointDistanceTest {
             assertEquals(1, store.stats().checkpoints());
             pack(store, 1);
             assertEquals(2, store.stats().checkpoints());
+        }
+    }
+
+    /** An empty memtable takes any entry: they counted as one each, and the log grew to many times what lies between two checkpoints. */
+    @Test
+    void memtablesThatAreLargerCountByTheirBytes() {
+        StoreOptions far = OPTIONS.toBuilder().checkpointDistance(LARGE_FULL * DISTANCE).build();
+        try (environment; KeyValueStore store = environment.open(directory, far)) {
+            pack(store, DISTANCE - 1, LARGE);
+            assertEquals(0, store.stats().checkpoints());
+            pack(store, 1, LARGE);
+            assertEquals(1, store.stats().checkpoints());
+        }
+    }
+
+    /** Even where each is as large as all that is asked for: their log is short. */
+    @Test
+    void aFewThatAreLargerCountAsOneEach() {
+        try (environment; KeyValueStore store = environment.open(directory, OPTIONS)) {
+            pack(store, 3, LARGE);
+            assertEquals(0, store.stats().checkpoints());
+            pack(store, 1, LARGE);
+            assertEquals(1, store.stats().checkpoints());
         }
     }
 }
