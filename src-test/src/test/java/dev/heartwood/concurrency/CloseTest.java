@@ -105,25 +105,15 @@ class CloseTest {
             CountDownLatch written = new CountDownLatch(20_000);
             Threads.Body writer = () -> {
                 SplittableRandom random = new SplittableRandom(Thread.currentThread().threadId());
-                untilClosed(() -> {
+                Threads.untilClosed(() -> {
                     store.put(Long.toString(random.nextLong()).getBytes(), new byte[100]);
                     written.countDown();
                 });
             };
-            Threads.run(List.of(writer, writer, () -> untilClosed(store::settle), () -> {
+            Threads.run(List.of(writer, writer, () -> Threads.untilClosed(store::settle), () -> {
                 written.await();
                 store.close();
             }));
-        }
-    }
-
-    private static void untilClosed(Runnable call) {
-        try {
-            while (true) {
-                call.run();
-            }
-        } catch (ClosedException expected) {
-            // The end.
         }
     }
 

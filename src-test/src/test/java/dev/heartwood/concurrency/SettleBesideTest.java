@@ -96,29 +96,19 @@ class SettleBesideTest {
                 CountDownLatch checkpoints = new CountDownLatch(5);
                 Threads.Body writer = () -> {
                     SplittableRandom random = new SplittableRandom(Thread.currentThread().threadId());
-                    untilClosed(() -> store.put(Long.toString(random.nextLong()).getBytes(), new byte[100]));
+                    Threads.untilClosed(() -> store.put(Long.toString(random.nextLong()).getBytes(), new byte[100]));
                 };
-                Threads.Body checkpointer = () -> untilClosed(() -> {
+                Threads.Body checkpointer = () -> Threads.untilClosed(() -> {
                     store.checkpoint();
                     checkpoints.countDown();
                 });
-                Threads.Body settling = () -> untilClosed(store::settle);
+                Threads.Body settling = () -> Threads.untilClosed(store::settle);
                 Threads.run(List.of(writer, writer, settling, settling, checkpointer, () -> {
                     checkpoints.await();
                     store.close();
                 }));
                 assertThrows(ClosedException.class, store::settle);
             }
-        }
-    }
-
-    private static void untilClosed(Runnable call) {
-        try {
-            while (true) {
-                call.run();
-            }
-        } catch (ClosedException expected) {
-            // The end.
         }
     }
 }

@@ -1,5 +1,6 @@
 package dev.heartwood.concurrency;
 
+import dev.heartwood.ClosedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -58,6 +59,17 @@ final class Threads {
             AssertionError error = new AssertionError(failures.getFirst().toString(), failures.getFirst());
             failures.stream().skip(1).forEach(error::addSuppressed);
             throw error;
+        }
+    }
+
+    /** Calls again and again until the store is closed. */
+    static void untilClosed(Runnable call) {
+        try {
+            while (true) {
+                call.run();
+            }
+        } catch (ClosedException expected) {
+            // The end.
         }
     }
 }
