@@ -38,8 +38,9 @@ class WorkerTest {
     private final EngineSettings settings = new EngineSettings(
             Path.of("nowhere"), 1, RECORDS, 24, 100, 1 << 20, Durability.NONE, DeviceKind.AUTO, Map.of());
 
+    /** But the keys and values of reads of many, which are arrays whatever the engine. */
     @ParameterizedTest
-    @EnumSource(mode = Mode.EXCLUDE, names = {"SCANLONG", "IDLE"})
+    @EnumSource(mode = Mode.EXCLUDE, names = {"SCANLONG", "IDLE", "MANY"})
     void drivingAllocatesNothing(Phase phase) throws Exception {
         FakeEngine engine = new FakeEngine();
         engine.endsAfter = 2 * WARM_OPERATIONS;
@@ -66,6 +67,9 @@ class WorkerTest {
         run = new PhaseRun(task(Step.of(Phase.READ, 0.1), engine), 1, 3);
         run.run(completed -> {});
         assertEquals(run.completed(), run.faults().missing());
+        run = new PhaseRun(task(Step.of(Phase.MANY, 0.1), engine), 1, 3);
+        run.run(completed -> {});
+        assertEquals(Phase.KEYS_AT_ONCE * run.completed(), run.faults().missing());
 
         engine.absent = false;
         run = new PhaseRun(task(Step.of(Phase.ABSENT, 0.1), engine), 1, 3);
