@@ -17,7 +17,7 @@ final class ClassInitialization {
             . CompactionFilter$Decision CompactionPolicyKind CorruptionEvent$FoundBy DeviceKind Durability EnvironmentOptions
             . KeyOrder KeyRange PolicyChange$Part StoreOptions StoreOptions$FreeSpace StoreOptions$IoMode StoreOptions$OpenMode
             .engine.backup. Backup BackupTarget BackupUndo
-            .engine.base. Clock Keys Randomness Span
+            .engine.base. Clock FoundEntry$Waits Keys Randomness Span
             .engine.branch. BranchCodec BranchReader$Answer BranchWriter KeyedPageLayout OverflowLayout PageBuilder PageStream$1
             .engine.branch. StreamedLeaves WriteMode
             .engine.cache. CachedFile Clock DirectMap DirtyQueue DistributedLock FrameSupply FrameTable Lifetime PageDropper
@@ -34,8 +34,8 @@ final class ClassInitialization {
             .engine.os. MemoryRegions NativeLinker NativeMemory PathCalls PathText Platform SystemCall Uring
             .engine.page. PageLayout PageType
             .engine.store. CursorUse DeadRanges DeadWalk$Start EngineBatch EngineCursor$Position EngineStore Generations IdleMemory
-            .engine.store. KeyForm KeyForm$3 Lanes MemoryPlan OpenViews QuietCheckpoint Scrubber StoreLifecycle StoreOpener
-            .engine.store. StoreOpener$Purpose Tuner Tuner$1
+            .engine.store. KeyForm KeyForm$3 Lanes MemoryPlan OpenViews PackedMemtables QuietCheckpoint ReadCalls
+            .engine.store. Scrubber StoreLifecycle StoreOpener StoreOpener$Purpose Tuner Tuner$1
             .engine.task. Priority ThreadWorkers
             .engine.trunk. CompactionPlan CompactionPolicy$Urge Compactions KeptVersions KeySpread LevelTieredPolicy$1
             .engine.trunk. MergedMaplet$Effort NodeMemo PolicyRules$1 TreeCursor TreeStorage$FreedExtents Trunk$Heights TrunkNode
