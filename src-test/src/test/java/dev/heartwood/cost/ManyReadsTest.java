@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /** What reads of many keys at once ask of the device. Indexes and filters are in the cache, of the rest a small part. */
 class ManyReadsTest {
-    private static final int RECORDS = 300_000;
+    private static final int RECORDS = 150_000;
     private static final int KEYS = 100;
     private static final int CALLS = 40;
 

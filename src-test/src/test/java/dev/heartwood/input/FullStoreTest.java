@@ -50,7 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class FullStoreTest {
     private static final ByteSize LIMIT = ByteSize.mib(20);
     /** Enough for short records, of which there are many. */
-    private static final ByteSize LIMIT_OF_SHORT = ByteSize.mib(16);
+    private static final ByteSize LIMIT_OF_SHORT = ByteSize.mib(12);
 
     private static final int MOUNTED_MIB = 24;
     private static final int CALLERS = 3;
