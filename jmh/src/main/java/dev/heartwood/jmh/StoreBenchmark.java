@@ -33,8 +33,8 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * A get, a put and a scan of a whole store whose data lies in its cache, with segments; beside the JDK's ordered map of byte arrays, which
- * keeps everything on the heap and survives nothing. With {@code -prof gc} a get shows no allocation; what a put shows is that of the
- * background, which packs memtables and merges.
+ * keeps everything on the heap and survives nothing. And gets of many keys at once, beside as many gets. With {@code -prof gc} a get shows no
+ * allocation; what a put shows is that of the background, which packs memtables and merges.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

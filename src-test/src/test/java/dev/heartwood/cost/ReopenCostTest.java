@@ -166,28 +166,7 @@ class ReopenCostTest {
     void aLogOfManySmallMemtablesIsPackedAsAFewLargeOnes() {
         // So much memory that no checkpoint is made: what it has would be counted too.
         StoreOptions far = options.toBuilder().checkpointDistance(1024).memory(ByteSize.mib(64)).build();
-        SimulatedMachine machine = new SimulatedMachine(4);
-        SplittableRandom random = new SplittableRandom(4);
-        try (SteppedCallers callers = new SteppedCallers(1)) {
-            SimulatedMachine killed;
-            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(far), machine)) {
-                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, far));
-                while (store.stats().memtablesSealed() < SMALL_MEMTABLES) {
-                    byte[] key = ByteBuffer.allocate(8).putLong(random.nextLong()).array();
-                    callers.call(0, () -> {
-                        store.put(key, new byte[VALUE_BYTES]);
-                        environment.step();
-                        return null;
-                    });
-                }
-                assertEquals(0, store.stats().checkpoints());
-                killed = machine.crash(CrashKind.KILL, random);
-            }
-            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(far), killed)) {
-                int runs = callers.call(0, () -> environment.open(DIRECTORY, far)).stats().runs();
-                assertTrue(runs > 1 && runs <= PACKED_MAX, runs + " runs");
-            }
-        }
+        assertEquals(SMALL_MEMTABLES, killAndReplay(4, far, far, (written, sealed) -> sealed == SMALL_MEMTABLES));
     }
 
     /** How many there are was reckoned from the log's generations, though those were of a memtable that was many times as large. */
@@ -195,26 +174,41 @@ class ReopenCostTest {
     void aLogOfOneLargeMemtableIsPackedAsAFewSmallerOnes() {
         StoreOptions large = StoreOptions.builder().memory(ByteSize.mib(64)).policy(CompactionPolicyKind.SIZE_TIERED).workers(1).build();
         StoreOptions small = large.toBuilder().memtable(new ByteSize(MEMTABLE_BYTES)).build();
-        SimulatedMachine machine = new SimulatedMachine(5);
-        SplittableRandom random = new SplittableRandom(5);
+        int enough = SMALL_MEMTABLES * MEMTABLE_BYTES / VALUE_BYTES / 2;
+        assertEquals(0, killAndReplay(5, large, small, (written, sealed) -> written == enough));
+    }
+
+    /** Whether a store was given enough, by how many values it has and how many memtables it has sealed. */
+    private interface Enough {
+        boolean isEnough(int written, long sealed);
+    }
+
+    /** Kills a store that has made no checkpoint, and looks at how many runs its replay makes; returns how many memtables had been sealed. */
+    private static long killAndReplay(long seed, StoreOptions written, StoreOptions reopened, Enough enough) {
+        SimulatedMachine machine = new SimulatedMachine(seed);
+        SplittableRandom random = new SplittableRandom(seed);
         try (SteppedCallers callers = new SteppedCallers(1)) {
             SimulatedMachine killed;
-            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(large), machine)) {
-                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, large));
-                for (int i = 0; i < SMALL_MEMTABLES * MEMTABLE_BYTES / VALUE_BYTES / 2; i++) {
+            long sealed = 0;
+            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(written), machine)) {
+                KeyValueStore store = callers.call(0, () -> environment.open(DIRECTORY, written));
+                for (int i = 0; !enough.isEnough(i, sealed); i++) {
                     byte[] key = ByteBuffer.allocate(8).putLong(random.nextLong()).array();
                     callers.call(0, () -> {
                         store.put(key, new byte[VALUE_BYTES]);
+                        environment.step();
                         return null;
                     });
+                    sealed = store.stats().memtablesSealed();
                 }
-                assertEquals(0, store.stats().memtablesSealed());
+                assertEquals(0, store.stats().checkpoints());
                 killed = machine.crash(CrashKind.KILL, random);
             }
-            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(small), killed)) {
-                int runs = callers.call(0, () -> environment.open(DIRECTORY, small)).stats().runs();
+            try (SteppedEnvironment environment = new SteppedEnvironment(1, OptionMatrix.environment(reopened), killed)) {
+                int runs = callers.call(0, () -> environment.open(DIRECTORY, reopened)).stats().runs();
                 assertTrue(runs > 1 && runs <= PACKED_MAX, runs + " runs");
             }
+            return sealed;
         }
     }
 

@@ -89,8 +89,8 @@ final class BenchOptions {
             names = "--phases",
             split = ",",
             paramLabel = "PHASE",
-            description = "load, read, zipf, absent, many (32 keys at once), scan, scanlong, A to F, overwrite, queue (each thread takes the first of a thousand records "
-                    + "and puts one at the end), idle, sequential (in the order of keys), "
+            description = "load, read, zipf, absent, many (32 keys at once), scan, scanlong, A to F, overwrite, "
+                    + "queue (each thread takes the first of a thousand records and puts one at the end), idle, sequential (in the order of keys), "
                     + "sequential90, sequential50 (90 and 50 records of 100 so). What comes again is numbered: read, read#2. "
                     + "Default: load,A,B,C,D,E,F")
     List<Phase> phases = PHASES_DEFAULT;

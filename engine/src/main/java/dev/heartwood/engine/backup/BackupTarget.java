@@ -1,7 +1,6 @@
 package dev.heartwood.engine.backup;
 
 import dev.heartwood.CorruptionException;
-import dev.heartwood.NotAStoreException;
 import dev.heartwood.UnsuitableTargetException;
 import dev.heartwood.engine.checkpoint.SessionMark;
 import dev.heartwood.engine.checkpoint.StoreFiles;
@@ -74,17 +73,9 @@ final class BackupTarget implements AutoCloseable {
 
     /** Before the lock, which leaves its file in a directory of something else. */
     private void requireOwn() {
-        List<String> names = names();
+        List<String> names = StoreFiles.namesInTarget(files);
         if (!names.isEmpty() && names.stream().noneMatch(OWN::contains)) {
             throw unsuitable("it is not empty and not a backup; there is " + names.getFirst());
-        }
-    }
-
-    private List<String> names() {
-        try {
-            return files.list();
-        } catch (NotAStoreException file) {
-            throw unsuitable("it is not a directory");
         }
     }
 

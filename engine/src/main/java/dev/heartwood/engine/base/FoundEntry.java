@@ -36,14 +36,14 @@ public final class FoundEntry {
     public long room;
     /** Whether a page of it, that of the key or that of the value, had to be read from the device first. */
     public boolean isFromDevice;
-    /** The caller's. */
+    /** What the search waits for; the caller's. */
     public Waits waits = Waits.FOR_ALL;
     /** Whether an earlier search has begun the reads for this one, so that what is in the cache by now was not there; the caller's. */
     public boolean wasBegun;
     /** Whether the search came to a read that it does not wait for: it has begun it, and tells nothing else. */
     public boolean hasBegun;
 
-    /** Makes the holder ready for another search, which waits for what it needs. */
+    /** Makes the holder ready for another search. */
     public void begin(Waits waitsFor, boolean isBegun) {
         waits = waitsFor;
         wasBegun = isBegun;

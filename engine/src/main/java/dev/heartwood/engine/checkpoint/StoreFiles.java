@@ -2,10 +2,12 @@ package dev.heartwood.engine.checkpoint;
 
 import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreIoException;
+import dev.heartwood.UnsuitableTargetException;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.os.Errno;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 
 /** The names of a store's files; those of the log and the lock are their packages' own. */
 public final class StoreFiles {
@@ -63,6 +65,19 @@ public final class StoreFiles {
                 }
             }
             throw e;
+        }
+    }
+
+    /**
+     * The names of what lies in a directory that a copy is to be made in, none if there is no such directory.
+     *
+     * @throws UnsuitableTargetException when it is a file
+     */
+    public static List<String> namesInTarget(Storage target) {
+        try {
+            return target.list();
+        } catch (NotAStoreException file) {
+            throw new UnsuitableTargetException(target.directory().toString(), "it is not a directory");
         }
     }
 

@@ -9,7 +9,6 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
-import dev.heartwood.NotAStoreException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
@@ -27,7 +26,6 @@ import dev.heartwood.engine.store.EngineEnvironment;
 import dev.heartwood.engine.verify.OpenedStore;
 import java.io.PrintStream;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.function.LongFunction;
@@ -197,18 +195,10 @@ final class CopyCommands {
 
     /** A device may lie there; what a salvage has left that was broken off is refused by the name of that. */
     private static void requireEmpty(Storage target) {
-        for (String name : names(target)) {
+        for (String name : StoreFiles.namesInTarget(target)) {
             if (!target.isRawDevice(name) && !target.exists(StoreFiles.COPYING)) {
                 throw new UnsuitableTargetException(target.directory().toString(), "it is not empty; there is " + name);
             }
-        }
-    }
-
-    private static List<String> names(Storage target) {
-        try {
-            return target.list();
-        } catch (NotAStoreException file) {
-            throw new UnsuitableTargetException(target.directory().toString(), "it is not a directory");
         }
     }
 

@@ -51,7 +51,7 @@ final class EngineSnapshot implements Snapshot {
     @Override
     public List<byte[]> getAll(List<byte[]> keys) {
         hold.requireOpen();
-        return new ManyReads(reads).get(hold, keys);
+        return new ManyReads(reads, hold, keys).run();
     }
 
     @Override

@@ -180,7 +180,7 @@ final class EngineStore implements KeyValueStore {
 
     @Override
     public List<byte[]> getAll(List<byte[]> keys) {
-        return new ManyReads(reads).get(null, keys);
+        return new ManyReads(reads, null, keys).run();
     }
 
     @Override

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Reads many keys for one caller: begins the reads of the device that some of the next ones need before it waits for those of the first, so that
- * several are under way at once. Stateless. Thread-safe.
+ * One caller's reads of many keys: begins the reads of the device that some of the next ones need before it waits for those of the first, so that
+ * several are under way at once. Belongs to one thread.
  */
 final class ManyReads {
     /*
@@ -20,38 +20,37 @@ final class ManyReads {
     private static final int VALUES_AHEAD = 8;
 
     private final ReadCalls reads;
+    private final SnapshotHold snapshot;
+    private final MemorySegment[] keys;
+    private final byte[][] values;
 
-    ManyReads(ReadCalls reads) {
+    /** Reads in a snapshot, or, where that is null, each key in the current state. Takes what the list has now. */
+    ManyReads(ReadCalls reads, SnapshotHold snapshot, List<byte[]> keys) {
         this.reads = reads;
+        this.snapshot = snapshot;
+        byte[][] arrays = Objects.requireNonNull(keys, "keys").toArray(byte[][]::new);
+        this.keys = new MemorySegment[arrays.length];
+        for (int i = 0; i < arrays.length; i++) {
+            int index = i;
+            this.keys[i] = MemorySegment.ofArray(Objects.requireNonNull(arrays[i], () -> "keys[" + index + "]"));
+        }
+        this.values = new byte[arrays.length][];
     }
 
-    /** The values of keys, each at its key's place, null where there is none; in a snapshot, or, where that is null, each in the current state. */
-    List<byte[]> get(SnapshotHold snapshot, List<byte[]> keys) {
-        MemorySegment[] wanted = segments(keys);
+    /** The values of the keys, each at its key's place, null where there is none. */
+    List<byte[]> run() {
         reads.requireOpen();
-        byte[][] values = new byte[wanted.length][];
-        for (int i = 0; i < wanted.length + KEYS_AHEAD + VALUES_AHEAD; i++) {
-            if (i < wanted.length) {
-                values[i] = reads.get(snapshot, wanted[i], Waits.FOR_NOTHING, false);
+        for (int i = 0; i < keys.length + KEYS_AHEAD + VALUES_AHEAD; i++) {
+            if (i < keys.length) {
+                values[i] = reads.get(snapshot, keys[i], Waits.FOR_NOTHING, false);
             }
-            goOn(snapshot, wanted, values, i - KEYS_AHEAD, Waits.FOR_KEYS);
-            goOn(snapshot, wanted, values, i - KEYS_AHEAD - VALUES_AHEAD, Waits.FOR_ALL);
+            goOn(i - KEYS_AHEAD, Waits.FOR_KEYS);
+            goOn(i - KEYS_AHEAD - VALUES_AHEAD, Waits.FOR_ALL);
         }
         return Arrays.asList(values);
     }
 
-    /** What the caller's list has now. */
-    private static MemorySegment[] segments(List<byte[]> keys) {
-        byte[][] arrays = Objects.requireNonNull(keys, "keys").toArray(byte[][]::new);
-        MemorySegment[] segments = new MemorySegment[arrays.length];
-        for (int i = 0; i < arrays.length; i++) {
-            int index = i;
-            segments[i] = MemorySegment.ofArray(Objects.requireNonNull(arrays[i], () -> "keys[" + index + "]"));
-        }
-        return segments;
-    }
-
-    private void goOn(SnapshotHold snapshot, MemorySegment[] keys, byte[][] values, int index, Waits waits) {
+    private void goOn(int index, Waits waits) {
         if (index >= 0 && index < keys.length && values[index] == ReadCalls.UNREAD) {
             values[index] = reads.get(snapshot, keys[index], waits, true);
         }

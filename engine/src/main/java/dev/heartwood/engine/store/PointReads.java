@@ -108,7 +108,6 @@ final class PointReads {
     }
 
     private boolean find(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
-        operation.found.hasBegun = false;
         return state == null
                 ? read.findNewest(operation, keyAddress, keyLength)
                 : read.find(operation, state.sources(), keyAddress, keyLength, state.sequence());
