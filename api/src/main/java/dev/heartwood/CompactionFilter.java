@@ -7,6 +7,9 @@ import java.lang.foreign.MemorySegment;
  * must be thread-safe. It is shown only values that no open snapshot can see an older version of, at times of the
  * engine's choosing: a value may be shown many times or never. Snapshots and cursors that are open go on seeing a value that it drops or changes.
  *
+ * <p>In a store with a merge operator a value may be shown that operands which were written since are still to be applied to: where it is dropped,
+ * they are applied to no value, and where it is changed, to that. What operands were just applied to is shown at a later merge, if one comes.
+ *
  * <p>What it drops or changes is not logged: after a crash a value may be there again as it was.
  *
  * <p>An exception or an error thrown here keeps the value as it is and is counted in {@link StoreStats#filterFailures()}, and so do null for a

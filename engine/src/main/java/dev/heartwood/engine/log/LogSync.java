@@ -107,8 +107,14 @@ final class LogSync {
         }
     }
 
-    /** Makes everything durable and says so in the log itself. Nobody appends beside or after this call. */
+    /**
+     * Makes everything durable and says so in the log itself, unless a loss has still to be stated: then all is left for the next opening, as it
+     * was found. Nobody appends beside or after this call.
+     */
     void syncAndMark() {
+        if (statement.isOwed()) {
+            return;
+        }
         commit.await(appends.nextLsn() - 1);
         appends.appendMarks();
         commit.await(appends.nextLsn() - 1);

@@ -7,6 +7,7 @@ import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;
+import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryRegions;
 import java.lang.foreign.Arena;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
@@ -244,6 +246,16 @@ final class CrashStorage implements Storage {
     @Override
     public BlockDevice openDevice(String name, boolean create) {
         throw new UnsupportedOperationException();
+    }
+
+    /** Has no file mapped for writing after so many more, as when the process has no descriptor left. */
+    void refuseMappingsAfter(int count) {
+        AtomicInteger left = new AtomicInteger(count);
+        beforeMapping = () -> {
+            if (left.getAndDecrement() <= 0) {
+                throw new StoreIoException(Errno.EMFILE, "EMFILE", "open", "a segment", -1);
+            }
+        };
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.heartwood.engine.log;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.log.LogTester.Operation;
 import dev.heartwood.engine.os.Memory;
 import java.util.ArrayList;
@@ -197,25 +198,45 @@ class LogCrashPropertyTest {
             storage.discard();
             storage = after;
             laneCount = 1 + random.nextInt(4);
+            int found = expected;
             while (true) {
                 tester.replayed.clear();
                 log = WriteAheadLog.open(storage, STORE_ID, laneCount, options, checkpoint);
                 log.limitMemory(() -> memory);
+                boolean isReplayed = false;
                 try (LogTester sink = new LogTester()) {
                     sink.throwAfter = random.nextInt(3) == 0 ? random.nextInt(30) : Integer.MAX_VALUE;
                     ReplaySummary summary = log.replay(sink);
-                    check(sink.replayed, expected);
+                    check(sink.replayed, found);
                     assertTrue(summary.lastGeneration() <= generation);
-                    break;
+                    found = operations.size();
+                    isReplayed = true;
+                    refuseSegments();
+                    rotate();
+                    if (storage.bytesMax == Long.MAX_VALUE) {
+                        storage.beforeMapping = () -> {};
+                        return operations.size();
+                    }
+                    log.close();
                 } catch (LogTester.Died e) {
                     log.close();
-                    CrashStorage again = storage.kill();
-                    storage.discard();
-                    storage = again;
+                } catch (StoreIoException e) {
+                    assertTrue(isReplayed, e::toString);
+                    log.close();
                 }
+                CrashStorage again = storage.kill();
+                storage.discard();
+                storage = again;
             }
-            rotate();
-            return operations.size();
+        }
+
+        /** Has no segment made now and then, for want of space or of descriptors, until the process ends. */
+        private void refuseSegments() {
+            switch (random.nextInt(6)) {
+                case 0 -> storage.bytesMax = 0;
+                case 1 -> storage.refuseMappingsAfter(random.nextInt(3));
+                default -> {}
+            }
         }
 
         /** Takes the recovered operations as the new state, after checking that they are what they must be. */
