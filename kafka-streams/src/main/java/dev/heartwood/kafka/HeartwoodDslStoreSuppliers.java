@@ -22,7 +22,8 @@ import org.apache.kafka.streams.state.WindowBytesStoreSupplier;
  * <p>Configured by the keys of {@link HeartwoodStoreConfig}.
  */
 public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
-    private static final long SESSION_SEGMENT_MILLIS_MIN = 1_000;
+    private static final long SEGMENT_MILLIS_MIN = 1_000;
+    private static final int CLOSING_SEGMENTS_PER_WINDOW = 16;
 
     /** For Kafka Streams, which makes one by its class name. */
     public HeartwoodDslStoreSuppliers() {}
@@ -48,9 +49,9 @@ public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
         WindowShape shape =
                 WindowSupplier.shape(params.name(), params.retentionPeriod(), params.windowSize(), duplicates);
         if (params.emitStrategy().type() == StrategyType.ON_WINDOW_CLOSE) {
-            // Windows are fetched by the time at which they close. Tumbling and hopping windows start at few times, so
-            // each has a segment; sliding windows start at any.
-            long segmentMillis = params.isSlidingWindow() ? Math.max(1, shape.windowMillis()) : 1;
+            long segmentMillis = params.isSlidingWindow()
+                    ? Math.max(1, shape.windowMillis())
+                    : closingSegmentMillis(shape.windowMillis());
             Retention retention = Retention.ofClosingWindows(shape.retention().periodMillis());
             shape = new WindowShape(retention, segmentMillis, shape.windowMillis(), duplicates);
         }
@@ -59,13 +60,21 @@ public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
         return WindowSupplier.of(params.name(), format, shape);
     }
 
+    /**
+     * Windows are fetched by the time at which they close. Tumbling and hopping windows start at few times, so that few share a segment; sliding
+     * windows start at any. But Kafka Streams' cache goes through all segments of a range that is fetched, whether something starts there or not.
+     */
+    private static long closingSegmentMillis(long windowMillis) {
+        return Math.max(windowMillis / CLOSING_SEGMENTS_PER_WINDOW, Math.clamp(windowMillis, 1, SEGMENT_MILLIS_MIN));
+    }
+
     @Override
     public SessionBytesStoreSupplier sessionStore(DslSessionParams params) {
         long retentionMillis = Millis.of("retentionPeriod", params.retentionPeriod());
         boolean isClosing = params.emitStrategy().type() == StrategyType.ON_WINDOW_CLOSE;
         Retention retention = isClosing ? Retention.ofClosingSessions(retentionMillis) : Retention.of(retentionMillis);
         long segmentMillis = isClosing
-                ? Math.max(retentionMillis / 16, SESSION_SEGMENT_MILLIS_MIN)
+                ? Math.max(retentionMillis / 16, SEGMENT_MILLIS_MIN)
                 : Millis.segment(retentionMillis);
         ValueFormat format =
                 params.storeFormat() == null ? ValueFormat.PLAIN : ValueFormat.of(params.storeFormat());
