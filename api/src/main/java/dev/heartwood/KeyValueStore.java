@@ -111,7 +111,8 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * The values of many keys, each at the place of its key in the list, null where there is none. As {@link #get(byte[])} of each, but for the
-     * time it takes where the device is to be read: it reads for up to 32 keys at once. Other writes may come in between; {@link Snapshot#getAll} sees one moment.
+     * time it takes where the device is to be read: with io_uring (see {@link DeviceKind}) it reads for up to 32 keys at once. Other writes may come in
+     * between; {@link Snapshot#getAll} sees one moment. A store that is closed beside it ends it with {@link ClosedException}.
      *
      * @return a list of as many; it may be changed in place
      * @throws CorruptionException when a page that one of them needs is damaged, whatever is known of the others
@@ -266,8 +267,8 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * Makes everything written durable, as {@link #checkpoint()} does, and closes the store. Waits for running calls, and what they write
-     * is made durable too; but {@link #verify}, {@link #backup} and {@link #settle} are ended.
-     * Snapshots and cursors that are open end with it. Idempotent.
+     * is made durable too; but {@link #getAll}, {@link #verify}, {@link #backup} and
+     * {@link #settle} are ended. Snapshots and cursors that are open end with it. Idempotent.
      *
      * @throws StoreException when something written could not be made durable. The store is closed all the same, and what was
      *     logged is there when it is opened again

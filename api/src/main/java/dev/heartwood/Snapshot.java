@@ -23,7 +23,7 @@ public interface Snapshot extends AutoCloseable {
     /** As {@link #get(MemorySegment, ValueConsumer)}. */
     boolean get(byte[] key, ValueConsumer consumer);
 
-    /** The values that many keys had; see {@link KeyValueStore#getAll}. */
+    /** The values that many keys had; see {@link KeyValueStore#getAll}. Closing the snapshot beside it ends it, too. */
     List<byte[]> getAll(List<byte[]> keys);
 
     /** Whether the key had a value. */

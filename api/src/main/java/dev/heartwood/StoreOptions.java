@@ -478,7 +478,9 @@ public final class StoreOptions {
         }
 
         /**
-         * Sets one option from text, by the name and the form that {@link StoreOptions#toMap} prints.
+         * Sets one option from text, by the name and the form that {@link StoreOptions#toMap} prints. Of {@code mergeOperator} and {@code
+         * compactionFilter} that is the name alone, which the store is compared with: who lays options over these that have another name, or
+         * none, gives the operator and the filter again, after that.
          *
          * @throws IllegalArgumentException when there is no such option or the value is none of it; names the option, or all that there are
          */

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.ByteSize;
+import dev.heartwood.DeviceKind;
 import dev.heartwood.EnvironmentOptions;
+import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
 import dev.heartwood.testkit.SimulatedMachine;
 import dev.heartwood.testkit.SimulatedStoreHost;
+import dev.heartwood.testkit.TestDirectory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -67,6 +70,24 @@ class ManyReadsTest {
             List<byte[]> values = reader.apply(keys);
             for (int i = 0; i < KEYS; i++) {
                 assertEquals(Load.VALUE_BYTES, values.get(i).length, () -> "of " + new String(keys.get(0)));
+            }
+        }
+    }
+
+    /** It reads as gets do, and looks each key up once. */
+    @Test
+    void aDeviceThatDoesOneReadAfterTheOtherHasNoneBegun() {
+        StoreOptions options = OPTIONS.toBuilder().device(DeviceKind.POSIX).build();
+        try (TestDirectory directory = new TestDirectory("reads")) {
+            try (KeyValueStore store = Heartwood.open(directory.path(), options)) {
+                Load.random(store, RECORDS);
+                store.settle();
+            }
+            try (KeyValueStore store = Heartwood.open(directory.path(), options)) {
+                read(store::getAll, new SplittableRandom(1), CALLS);
+                Cost cost = Cost.of(store, () -> read(store::getAll, new SplittableRandom(2), CALLS));
+                assertEquals(0, cost.begun());
+                assertTrue(cost.waitedFor() > 0, cost::toString);
             }
         }
     }

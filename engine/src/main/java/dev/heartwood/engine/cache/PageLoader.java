@@ -7,6 +7,7 @@ import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
+import java.util.function.BooleanSupplier;
 
 /** Brings absent pages in by one synchronous read of the calling thread. Thread-safe. */
 final class PageLoader {
@@ -24,6 +25,8 @@ final class PageLoader {
     private final VictimCache victims;
     private final ColdQueue cold;
     private final MemoryPool pool;
+    /** What is read ahead, and nobody comes for, has buffers. */
+    private final BooleanSupplier reading;
 
     PageLoader(
             FrameTable frames,
@@ -44,6 +47,7 @@ final class PageLoader {
         this.victims = victims;
         this.cold = cold;
         this.pool = pool;
+        this.reading = source::reapPrefetches;
     }
 
     /** The frame that holds a page after loading it if need be; 0 when no frame can be had. */
@@ -86,7 +90,7 @@ final class PageLoader {
 
     /** A page read into memory of its own, which the pool gets back once the operations active now have ended. */
     long loadTransient(CachedFile file, long pageNumber, PageType type, long generation) {
-        long address = transients.take();
+        long address = transients.take(reading);
         try {
             readVerified(file, address, pageNumber, type, generation);
             counters.transientLoads.increment();
@@ -98,7 +102,7 @@ final class PageLoader {
 
     /** As {@link #loadTransient}, but the page stays until {@link TransientPages#free}. */
     long loadTransientLocked(CachedFile file, long pageNumber, PageType type, long generation) {
-        long address = transients.take();
+        long address = transients.take(reading);
         try {
             readVerified(file, address, pageNumber, type, generation);
         } catch (Throwable e) {

@@ -25,6 +25,7 @@ final class PrefetchLane implements AutoCloseable {
     private static final class Request {
         private PageRun run;
         private long buffer;
+        private long bufferBytes;
         private final int[] frames = new int[PageLayout.EXTENT_PAGES];
     }
 
@@ -197,11 +198,29 @@ final class PrefetchLane implements AutoCloseable {
 
     private void freeBuffers() {
         for (Request request : requests) {
-            if (request != null && request.buffer != 0) {
-                pool.free(request.buffer, PageLayout.EXTENT_BYTES);
-                request.buffer = 0;
+            if (request != null) {
+                freeBuffer(request);
             }
         }
+    }
+
+    private void freeBuffer(Request request) {
+        if (request.buffer != 0) {
+            pool.free(request.buffer, request.bufferBytes);
+            request.buffer = 0;
+            request.bufferBytes = 0;
+        }
+    }
+
+    /** Whether a request has a buffer for so many pages. No larger one than is needed: what nobody comes back for keeps it, and there is little. */
+    private boolean hasBuffer(Request request, int pages) {
+        long bytes = MemoryPool.blockBytes((long) pages << PageLayout.PAGE_SHIFT);
+        if (request.bufferBytes < bytes) {
+            freeBuffer(request);
+            request.buffer = pool.allocate(bytes);
+            request.bufferBytes = request.buffer == 0 ? 0 : bytes;
+        }
+        return request.buffer != 0;
     }
 
     /** Makes the queue; without one, for want of descriptors perhaps, nothing is read ahead. */
@@ -238,9 +257,8 @@ final class PrefetchLane implements AutoCloseable {
             continue;
         }
         countMax = Math.min(countMax, underWayMax - underWay.get());
-        if (countMax > 1 && request.buffer == 0) {
-            request.buffer = pool.allocate(PageLayout.EXTENT_BYTES);
-            countMax = request.buffer == 0 ? 1 : countMax;
+        if (countMax > 1 && !hasBuffer(request, countMax)) {
+            countMax = 1;
         }
         int count = countMax <= 0 ? 0 : claim(request, run, countMax);
         if (count == 0) {

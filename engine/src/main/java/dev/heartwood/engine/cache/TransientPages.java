@@ -8,6 +8,7 @@ import java.util.BitSet;
 import java.util.LinkedList;
 import java.util.Queue;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /**
  * Memory for single pages that found no frame, kept only as long as their readers last. What keeps an operation going when all
@@ -49,17 +50,26 @@ final class TransientPages implements AutoCloseable {
         }
     }
 
-    /** Memory for one page. */
-    long take() {
-        freePassed();
-        long address = pool.allocate(PageLayout.PAGE_BYTES);
-        if (address == 0) {
-            address = takeReserved();
+    /**
+     * Memory for one page.
+     *
+     * @param giveBack gives what others do not need back to the pool, and says whether there was anything; asked when there is no memory left
+     */
+    long take(BooleanSupplier giveBack) {
+        long address = poll();
+        if (address == 0 && giveBack.getAsBoolean()) {
+            address = poll();
         }
         if (address == 0) {
             throw new InsufficientMemoryException("the page cache has no frame left that is not in use, nor has its pool");
         }
         return address;
+    }
+
+    private long poll() {
+        freePassed();
+        long address = pool.allocate(PageLayout.PAGE_BYTES);
+        return address == 0 ? takeReserved() : address;
     }
 
     private long takeReserved() {

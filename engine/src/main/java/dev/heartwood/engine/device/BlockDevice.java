@@ -60,6 +60,11 @@ public interface BlockDevice extends AutoCloseable {
     /** A queue for asynchronous I/O on this device, for one thread at a time; {@code depth} is 1..256. */
     IoQueue newQueue(int depth);
 
+    /** Whether what is queued is under way together; else each operation is done by who submits it, one after the other. */
+    default boolean queuesOverlap() {
+        return true;
+    }
+
     /** Bytes read so far. */
     long bytesRead();
 

@@ -10,7 +10,7 @@ import dev.heartwood.engine.os.Uring;
  * How the data files of a process are driven: the system calls and the queues. One of each kind, made when it is first
  * asked for.
  */
-enum DeviceBinding {
+enum DeviceBinding implements FileDevice.Queues {
     POSIX {
         @Override
         DeviceCalls calls() {
@@ -18,7 +18,7 @@ enum DeviceBinding {
         }
 
         @Override
-        IoQueue queue(FileDevice device, int depth) {
+        public IoQueue open(FileDevice device, int depth) {
             return new ImmediateQueue(device, depth);
         }
     },
@@ -29,7 +29,7 @@ enum DeviceBinding {
         }
 
         @Override
-        IoQueue queue(FileDevice device, int depth) {
+        public IoQueue open(FileDevice device, int depth) {
             return new ImmediateQueue(device, depth);
         }
     },
@@ -46,8 +46,13 @@ enum DeviceBinding {
         }
 
         @Override
-        IoQueue queue(FileDevice device, int depth) {
+        public IoQueue open(FileDevice device, int depth) {
             return new UringQueue(device, UringPool.SHARED, depth);
+        }
+
+        @Override
+        public boolean overlap() {
+            return true;
         }
     };
 
@@ -100,9 +105,6 @@ enum DeviceBinding {
     TransferLoop.Call reads(IoMode mode) {
         return calls()::pread;
     }
-
-    /** A queue on a device that makes these calls. */
-    abstract IoQueue queue(FileDevice device, int depth);
 
     /**
      * What {@code kind} means on this machine.

@@ -29,6 +29,11 @@ final class FileDevice implements BlockDevice {
     /** Makes the queues of a device. */
     interface Queues {
         IoQueue open(FileDevice device, int depth);
+
+        /** See {@link BlockDevice#queuesOverlap}. */
+        default boolean overlap() {
+            return false;
+        }
     }
 
     private static final int DEPTH_MAX = 256;
@@ -229,6 +234,11 @@ final class FileDevice implements BlockDevice {
         }
         open();
         return queues.open(this, depth);
+    }
+
+    @Override
+    public boolean queuesOverlap() {
+        return queues.overlap();
     }
 
     @Override

@@ -154,7 +154,7 @@ public final class FileStorage implements Storage {
         OpenFile file =
                 create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode, access);
         try {
-            return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding::queue);
+            return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding);
         } catch (Throwable e) {
             FileLocks.close(file.descriptor());
             throw e;

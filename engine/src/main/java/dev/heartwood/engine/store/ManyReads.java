@@ -13,7 +13,8 @@ import java.util.Objects;
 final class ManyReads {
     /*
      * Each key is looked up by a call of its own, so that many of them hold nothing back together: without waiting first, which is all there is
-     * to do where its pages are in the cache; some keys later waiting for the page of the key, and more keys later for all.
+     * to do where its pages are in the cache; some keys later waiting for the page of the key, and more keys later for all. Where the device does
+     * one read after the other each key is looked up once, waiting for all.
      */
     private static final int KEYS_AHEAD = 24;
 
@@ -40,9 +41,10 @@ final class ManyReads {
     /** The values of the keys, each at its key's place, null where there is none. */
     List<byte[]> run() {
         reads.requireOpen();
+        Waits first = reads.overlap() ? Waits.FOR_NOTHING : Waits.FOR_ALL;
         for (int i = 0; i < keys.length + KEYS_AHEAD + VALUES_AHEAD; i++) {
             if (i < keys.length) {
-                values[i] = reads.get(snapshot, keys[i], Waits.FOR_NOTHING, false);
+                values[i] = reads.get(snapshot, keys[i], first, false);
             }
             goOn(i - KEYS_AHEAD, Waits.FOR_KEYS);
             goOn(i - KEYS_AHEAD - VALUES_AHEAD, Waits.FOR_ALL);

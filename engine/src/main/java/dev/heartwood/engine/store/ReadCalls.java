@@ -37,6 +37,11 @@ final class ReadCalls {
         calls.requireOpen();
     }
 
+    /** Whether reads of the device that are begun are under way together. */
+    boolean overlap() {
+        return reads.overlap();
+    }
+
     /** The value of a key in the current state; null when there is none. */
     byte[] get(byte[] key) {
         Operation operation = calls.begin();

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,40 @@ class CachedFileReadAheadTest extends FormattedFileTest {
         device.failingRead.set(1);
         file.prefetch(128, 32, CacheFixture.TYPE, GENERATION);
         fixture.read(130, GENERATION);
+    }
+
+    /** As those that a call of many keys has begun, and not come to yet: with an extent for each a few of them took all that there is. */
+    @Test
+    void aFewPagesThatAreBegunTakeNoMoreMemoryThanTheyAre() {
+        fixture.read(70, GENERATION);
+        long before = fixture.pool.allocated();
+        file.prefetch(64, 2, CacheFixture.TYPE, GENERATION);
+        assertEquals(before + 2 * PageLayout.PAGE_BYTES, fixture.pool.allocated());
+        file.prefetch(100, 5, CacheFixture.TYPE, GENERATION);
+        assertEquals(before + (2 + 8) * PageLayout.PAGE_BYTES, fixture.pool.allocated());
+        fixture.read(100, GENERATION);
+        fixture.read(65, GENERATION);
+        assertEquals(before, fixture.pool.allocated());
+    }
+
+    /** Gets were refused for want of memory that pages had which somebody had begun to read, and nobody came for. */
+    @Test
+    void whoFindsNoMemoryHasThatOfPagesThatNobodyComesFor() {
+        MemoryPool pool = fixture.pool;
+        int epoch = fixture.epochs.enter();
+        file.prefetch(64, 4, CacheFixture.TYPE, GENERATION);
+        List<Long> taken = new ArrayList<>();
+        for (long page = pool.allocate(PageLayout.PAGE_BYTES); page != 0; page = pool.allocate(PageLayout.PAGE_BYTES)) {
+            taken.add(page);
+        }
+        TransientPages transients = fixture.cache.transients;
+        List<Long> reserve = TransientPagesTest.takeAll(transients);
+        CacheFixture.check(
+                fixture.cache.loader.loadTransient(file, 200, CacheFixture.TYPE, GENERATION), 200, GENERATION);
+        fixture.epochs.exit(epoch);
+        reserve.forEach(transients::free);
+        taken.forEach(page -> pool.free(page, PageLayout.PAGE_BYTES));
+        transients.freePassed();
     }
 
     /** Has the next operation of the device find the Java heap full. */

@@ -13,11 +13,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class TransientPagesTest {
-    private static List<Long> takeAll(TransientPages pages) {
+    /** What there is, the reserve last. */
+    static List<Long> takeAll(TransientPages pages) {
         List<Long> taken = new ArrayList<>();
         assertThrows(InsufficientMemoryException.class, () -> {
             while (true) {
-                taken.add(pages.take());
+                taken.add(pages.take(() -> false));
             }
         });
         return taken;
