@@ -147,7 +147,7 @@ final class MappedSegment implements MappedFile {
     private static MappedSegment mapReadable(int descriptor, long length, FileAccess access, String path) {
         long address = map(descriptor, length, access, path);
         try {
-            MappedSegment file = new MappedSegment(path, address, length, populateReadable(address, length, path));
+            MappedSegment file = new MappedSegment(path, address, length, populateReadable(descriptor, address, length, path));
             MemoryRegions.add(address, file.windowEnd);
             return file;
         } catch (Throwable e) {
@@ -157,12 +157,14 @@ final class MappedSegment implements MappedFile {
     }
 
     /** Brings what can be read into memory, up to the first page that the device does not give, and returns where that begins. */
-    static long populateReadable(long address, long length, String path) {
+    static long populateReadable(int descriptor, long address, long length, String path) {
         long readable = 0;
         long step = length;
         while (readable < length) {
             int result = advise(address + readable, step, NativeMemory.MADV_POPULATE_READ);
-            if (result == 0 || result == -Errno.EINVAL) {
+            if (result == -Errno.EINVAL) {
+                return readThrough(DeviceBinding.POSIX.calls(), descriptor, length, path);
+            } else if (result == 0) {
                 readable += step;
             } else if (result == -Errno.EFAULT && step > PAGE_BYTES) {
                 step = PAGE_BYTES;
@@ -173,6 +175,28 @@ final class MappedSegment implements MappedFile {
             }
         }
         return readable;
+    }
+
+    /**
+     * What populating for reads does, for kernels before 5.14: what is read through the system's cache is there then. Touching a page that the
+     * device does not give would end the process.
+     */
+    static long readThrough(DeviceCalls calls, int descriptor, long length, String path) {
+        try (PageBuffer buffer = PageBuffer.zeroed(PAGE_BYTES)) {
+            for (long page = 0; page < length; page += PAGE_BYTES) {
+                long result;
+                do {
+                    result = calls.pread(descriptor, buffer.address(), PAGE_BYTES, page);
+                } while (Failures.transientError(result));
+                if (page > 0 && (result == 0 || result == -Errno.EIO)) {
+                    return page;
+                }
+                if (result <= 0) {
+                    throw Failures.ofRead(result == 0 ? -Errno.EIO : result, "pread", path, page);
+                }
+            }
+            return length;
+        }
     }
 
     private static int advise(long address, long length, int advice) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.StoreOptions.IoMode;
@@ -14,6 +15,10 @@ import dev.heartwood.engine.os.FileCalls;
 import dev.heartwood.engine.os.FileStatus;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
+import dev.heartwood.engine.os.PathCalls;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;
@@ -117,6 +122,32 @@ class FileDeviceFaultTest {
         files.close();
         pool.close();
         directory.close();
+    }
+
+    /** Before Linux 5.14 the system populates no mapping; a page that it does not give was taken for readable, and looking at it ended the process. */
+    @Test
+    void whatCannotBeReadOfAMappedFileIsFoundByReading() throws IOException {
+        Path log = directory.path().resolve("log");
+        Files.write(log, new byte[8 * PAGE + 1]);
+        int descriptor = files.open("log", PathCalls.O_RDONLY);
+        try {
+            assertEquals(9 * PAGE, MappedSegment.readThrough(calls, descriptor, 9 * PAGE, "log"));
+            assertEquals(9 * PAGE, MappedSegment.readThrough(calls, descriptor, 12 * PAGE, "log"));
+            calls.next(-Errno.EINTR, PASS, PASS, -Errno.EIO);
+            assertEquals(2 * PAGE, MappedSegment.readThrough(calls, descriptor, 9 * PAGE, "log"));
+            for (long error : new long[] {-Errno.EIO, -Errno.EACCES}) {
+                calls.next(error);
+                assertThrows(
+                        ReadFailedException.class, () -> MappedSegment.readThrough(calls, descriptor, 9 * PAGE, "log"));
+            }
+            // An address that no page begins at is refused as the advice is by such a kernel.
+            assertEquals(9 * PAGE, MappedSegment.populateReadable(descriptor, PAGE + 1, 12 * PAGE, "log"));
+            Files.write(log, new byte[0]);
+            assertThrows(
+                    ReadFailedException.class, () -> MappedSegment.populateReadable(descriptor, PAGE + 1, PAGE, "log"));
+        } finally {
+            FileCalls.close(descriptor);
+        }
     }
 
     @Test

@@ -310,13 +310,13 @@ class FileStorageTest {
         for (int pages : new int[] {8, 3, 1}) {
             try (MappedFile file = storage.openMapped("log", 8 * 4096)) {
                 new ProcessBuilder("truncate", "-s", Integer.toString(4096 * pages), path.toString()).start().onExit().join();
-                assertEquals(4096L * pages, MappedSegment.populateReadable(file.address(), file.length(), "log"));
+                assertEquals(4096L * pages, MappedSegment.populateReadable(-1, file.address(), file.length(), "log"));
             }
         }
         try (MappedFile file = storage.openMapped("log", 8 * 4096)) {
             new ProcessBuilder("truncate", "-s", "0", path.toString()).start().onExit().join();
             ReadFailedException e = assertThrows(
-                    ReadFailedException.class, () -> MappedSegment.populateReadable(file.address(), file.length(), "log"));
+                    ReadFailedException.class, () -> MappedSegment.populateReadable(-1, file.address(), file.length(), "log"));
             assertEquals("EIO", e.errnoName());
         }
     }
