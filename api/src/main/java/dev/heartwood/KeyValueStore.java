@@ -267,8 +267,8 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * Makes everything written durable, as {@link #checkpoint()} does, and closes the store. Waits for running calls, and what they write
-     * is made durable too; but {@link #getAll}, {@link #verify}, {@link #backup} and
-     * {@link #settle} are ended. Snapshots and cursors that are open end with it. Idempotent.
+     * is made durable too; but {@link #getAll}, {@link #verify}, {@link #backup} and {@link #settle} are ended. Snapshots and cursors that are
+     * open end with it. Idempotent.
      *
      * @throws StoreException when something written could not be made durable. The store is closed all the same, and what was
      *     logged is there when it is opened again

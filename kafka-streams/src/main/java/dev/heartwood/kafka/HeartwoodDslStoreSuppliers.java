@@ -23,7 +23,8 @@ import org.apache.kafka.streams.state.WindowBytesStoreSupplier;
  */
 public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
     private static final long SEGMENT_MILLIS_MIN = 1_000;
-    private static final int CLOSING_SEGMENTS_PER_WINDOW = 16;
+    /** Of a window, or of the retention of sessions, where they are emitted when they close. */
+    private static final int CLOSING_SEGMENTS = 16;
 
     /** For Kafka Streams, which makes one by its class name. */
     public HeartwoodDslStoreSuppliers() {}
@@ -65,7 +66,7 @@ public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
      * windows start at any. But Kafka Streams' cache goes through all segments of a range that is fetched, whether something starts there or not.
      */
     private static long closingSegmentMillis(long windowMillis) {
-        return Math.max(windowMillis / CLOSING_SEGMENTS_PER_WINDOW, Math.clamp(windowMillis, 1, SEGMENT_MILLIS_MIN));
+        return Math.max(windowMillis / CLOSING_SEGMENTS, Math.clamp(windowMillis, 1, SEGMENT_MILLIS_MIN));
     }
 
     @Override
@@ -74,7 +75,7 @@ public final class HeartwoodDslStoreSuppliers implements DslStoreSuppliers {
         boolean isClosing = params.emitStrategy().type() == StrategyType.ON_WINDOW_CLOSE;
         Retention retention = isClosing ? Retention.ofClosingSessions(retentionMillis) : Retention.of(retentionMillis);
         long segmentMillis = isClosing
-                ? Math.max(retentionMillis / 16, SEGMENT_MILLIS_MIN)
+                ? Math.max(retentionMillis / CLOSING_SEGMENTS, SEGMENT_MILLIS_MIN)
                 : Millis.segment(retentionMillis);
         ValueFormat format =
                 params.storeFormat() == null ? ValueFormat.PLAIN : ValueFormat.of(params.storeFormat());

@@ -25,8 +25,8 @@ final class PageLoader {
     private final VictimCache victims;
     private final ColdQueue cold;
     private final MemoryPool pool;
-    /** What is read ahead, and nobody comes for, has buffers. */
-    private final BooleanSupplier reading;
+    /** Completes what is read ahead and nobody comes for, whose buffers are the pool's again then. */
+    private final BooleanSupplier reapsPrefetches;
 
     PageLoader(
             FrameTable frames,
@@ -47,7 +47,7 @@ final class PageLoader {
         this.victims = victims;
         this.cold = cold;
         this.pool = pool;
-        this.reading = source::reapPrefetches;
+        this.reapsPrefetches = source::reapPrefetches;
     }
 
     /** The frame that holds a page after loading it if need be; 0 when no frame can be had. */
@@ -90,7 +90,7 @@ final class PageLoader {
 
     /** A page read into memory of its own, which the pool gets back once the operations active now have ended. */
     long loadTransient(CachedFile file, long pageNumber, PageType type, long generation) {
-        long address = transients.take(reading);
+        long address = transients.take(reapsPrefetches);
         try {
             readVerified(file, address, pageNumber, type, generation);
             counters.transientLoads.increment();
@@ -102,7 +102,7 @@ final class PageLoader {
 
     /** As {@link #loadTransient}, but the page stays until {@link TransientPages#free}. */
     long loadTransientLocked(CachedFile file, long pageNumber, PageType type, long generation) {
-        long address = transients.take(reading);
+        long address = transients.take(reapsPrefetches);
         try {
             readVerified(file, address, pageNumber, type, generation);
         } catch (Throwable e) {

@@ -320,7 +320,8 @@ public final class WriteAheadLog implements AutoCloseable {
 
     /**
      * Makes everything durable, unless a sync failed before, and says so in the log, so that later damage is not mistaken for
-     * a loss of power. Where what recovery lost could not be stated, for want of space, all is left as it was found. Nobody appends beside or after this call. Idempotent.
+     * a loss of power. Where what recovery found lost is not stated yet, for want of space perhaps, all is left as it was found. Nobody appends
+     * beside or after this call. Idempotent.
      */
     @Override
     public void close() {

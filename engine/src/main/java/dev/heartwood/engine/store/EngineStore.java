@@ -48,7 +48,8 @@ final class EngineStore implements KeyValueStore {
         this.form = KeyForm.of(options.keyOrder());
         this.calls = new StoreCalls(parts.operations(), parts.epochs());
         OpenViews open = new OpenViews();
-        this.reads = new ReadCalls(calls, new PointReads(calls, parts.read(), write, parts.live()), form);
+        PointReads pointReads = new PointReads(calls, parts.read(), write, parts.live());
+        this.reads = new ReadCalls(calls, pointReads, form, parts.storage().device().queuesOverlap());
         this.views = new StoreViews(calls, parts, reads, open, form);
         this.memory = new MemoryShare(calls, open, parts);
         this.lifecycle = new StoreLifecycle(

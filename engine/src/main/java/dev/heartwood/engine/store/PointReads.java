@@ -107,11 +107,6 @@ final class PointReads {
         calls.requireOpen();
     }
 
-    /** See {@link ReadPath#readsOverlap}. */
-    boolean overlap() {
-        return read.readsOverlap();
-    }
-
     private boolean find(Operation operation, SnapshotState state, long keyAddress, int keyLength) {
         return state == null
                 ? read.findNewest(operation, keyAddress, keyLength)

@@ -25,11 +25,14 @@ final class ReadCalls {
     private final StoreCalls calls;
     private final PointReads reads;
     private final KeyForm form;
+    private final boolean overlap;
 
-    ReadCalls(StoreCalls calls, PointReads reads, KeyForm form) {
+    /** Of a store whose device has reads under way together, or does one after the other. */
+    ReadCalls(StoreCalls calls, PointReads reads, KeyForm form, boolean overlap) {
         this.calls = calls;
         this.reads = reads;
         this.form = form;
+        this.overlap = overlap;
     }
 
     /** Refuses what reads nothing, too, when the store is closed. */
@@ -39,7 +42,7 @@ final class ReadCalls {
 
     /** Whether reads of the device that are begun are under way together. */
     boolean overlap() {
-        return reads.overlap();
+        return overlap;
     }
 
     /** The value of a key in the current state; null when there is none. */

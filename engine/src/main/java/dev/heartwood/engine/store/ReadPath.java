@@ -53,11 +53,6 @@ final class ReadPath {
         }
     }
 
-    /** Whether reads that are begun are under way together. */
-    boolean readsOverlap() {
-        return storage.device().queuesOverlap();
-    }
-
     /** The current state with a reference that the caller gives back; within its epoch. */
     ViewSources pin() {
         Generation[] newestFirst = generations.newestFirst();
