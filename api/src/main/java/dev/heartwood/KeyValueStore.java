@@ -111,8 +111,8 @@ public interface KeyValueStore extends AutoCloseable {
 
     /**
      * The values of many keys, each at the place of its key in the list, null where there is none. As {@link #get(byte[])} of each, but for the
-     * time it takes where the device is to be read: with io_uring (see {@link DeviceKind}) it reads for up to 32 keys at once. Other writes may come in
-     * between; {@link Snapshot#getAll} sees one moment. A store that is closed beside it ends it with {@link ClosedException}.
+     * time it takes where the device is to be read: with io_uring or AIO (see {@link DeviceKind}) it reads for up to 32 keys at once. Other writes
+     * may come in between; {@link Snapshot#getAll} sees one moment. A store that is closed beside it ends it with {@link ClosedException}.
      *
      * @return a list of as many; it may be changed in place
      * @throws CorruptionException when a page that one of them needs is damaged, whatever is known of the others

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * Random reads of 4 KiB past the page cache, of a file of 1 GiB in the working directory: one at a time through each
- * binding of the C library, and {@code depth} at a time through io_uring.
+ * binding of the C library, and so many at a time through io_uring and Linux AIO.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -36,8 +36,8 @@ public class DeviceBenchmark {
     private static final int PAGES = 1 << 18;
     private static final int CHUNK_BYTES = 1 << 20;
 
-    /** A binding, or a depth of io_uring. */
-    @Param({"FFM", "JNR", "URING_1", "URING_16", "URING_64"})
+    /** A binding, or io_uring or AIO with a depth. */
+    @Param({"FFM", "JNR", "URING_1", "URING_16", "URING_64", "AIO_1", "AIO_16", "AIO_64"})
     public String access;
 
     private final SplittableRandom random = new SplittableRandom(1);
@@ -53,12 +53,8 @@ public class DeviceBenchmark {
         pool = MemoryPool.open(CHUNK_BYTES);
         buffer = pool.allocate(CHUNK_BYTES);
         directory = Files.createTempDirectory(Path.of(""), "heartwood-device");
-        DeviceKind kind =
-                switch (access) {
-                    case "FFM" -> DeviceKind.POSIX;
-                    case "JNR" -> DeviceKind.JNR;
-                    default -> DeviceKind.URING;
-                };
+        String[] ring = access.split("_");
+        DeviceKind kind = access.equals("FFM") ? DeviceKind.POSIX : DeviceKind.valueOf(ring[0]);
         storage = new FileStorage(directory, kind, IoMode.DIRECT);
         device = storage.openDevice("data", true);
         device.allocate((long) PAGES * PAGE);
@@ -66,8 +62,8 @@ public class DeviceBenchmark {
             device.write(position, buffer, CHUNK_BYTES);
         }
         device.sync();
-        if (kind == DeviceKind.URING) {
-            queue = device.newQueue(Integer.parseInt(access.substring(6)));
+        if (ring.length == 2) {
+            queue = device.newQueue(Integer.parseInt(ring[1]));
             for (int slot = 0; slot < queue.depth(); slot++) {
                 readInto(slot);
             }
@@ -86,7 +82,7 @@ public class DeviceBenchmark {
         Files.delete(directory);
     }
 
-    /** Time per page; with io_uring the queue is kept full. */
+    /** Time per page; a queue is kept full. */
     @Benchmark
     public long randomRead() {
         if (queue == null) {

@@ -28,7 +28,7 @@ public final class HeartwoodStoreConfig {
     /** Background threads of a KafkaStreams instance. Default: the number of processors, 1 to 64. */
     public static final String WORKERS = PREFIX + "workers";
 
-    /** How the device is driven: {@code auto}, {@code uring}, {@code posix} or {@code jnr}. Default {@code auto}. */
+    /** How the device is driven: {@code auto}, {@code uring}, {@code aio}, {@code posix} or {@code jnr}. Default {@code auto}. */
     public static final String DEVICE = PREFIX + "device";
 
     /**

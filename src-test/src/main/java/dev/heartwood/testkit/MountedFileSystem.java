@@ -79,6 +79,16 @@ public final class MountedFileSystem implements AutoCloseable {
         return path;
     }
 
+    /** Has whoever writes wait, uninterruptibly, until {@link #thaw}. */
+    public void freeze() {
+        require("fsfreeze", "-f", path.toString());
+    }
+
+    /** Ends a {@link #freeze}. */
+    public void thaw() {
+        require("fsfreeze", "-u", path.toString());
+    }
+
     /** Lets nobody write any more; fails while a file is open to be written. */
     public void readOnly() {
         require("mount", "-o", "remount,ro", path.toString());

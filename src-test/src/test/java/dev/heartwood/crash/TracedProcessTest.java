@@ -189,20 +189,27 @@ class TracedProcessTest {
         assertEquals(0, ended.exit(), ended::output);
     }
 
-    @Test
+    @ParameterizedTest
     @Execution(ExecutionMode.CONCURRENT)
-    void aDeniedRingIsSaidOnceAndDoneWithout() throws IOException {
+    @CsvSource({
+        "io_uring_setup, io_uring is not available here (io_uring_setup: EPERM); threads that wait for a page sleep",
+        "io_setup, Linux AIO is not available here (io_setup: EPERM); io_uring begins reads",
+        "'io_uring_setup,io_setup', Linux AIO is not available here (io_setup: EPERM); no read is begun before it is waited for"
+    })
+    void whatTheKernelDeniesIsSaidOnceAndDoneWithout(String calls, String said) throws IOException {
         assumeTrue(Files.isExecutable(Path.of(TRACER)), "not run: it needs " + TRACER + ", which is not installed here");
         try (TestDirectory parent = new TestDirectory("denied")) {
             JavaProcess.Ended ended = JavaProcess.of(AutomaticDevice.class, parent.path().toString())
                     .flags("-Xmx200m", QUICK)
-                    .under(TRACER, "-f", "-qqq", "-o", trace(parent).toString(), "-e", "trace=io_uring_setup", "-e",
-                            "inject=io_uring_setup:error=EPERM")
+                    .under(TRACER, "-f", "-qqq", "-o", trace(parent).toString(), "-e", "trace=" + calls, "-e",
+                            "inject=" + calls + ":error=EPERM")
                     .run(parent.path().resolve("output"));
             assertEquals(0, ended.exit(), ended::output);
             assertTrue(ended.output().contains(AutomaticDevice.DONE), ended::output);
-            requireInjected(parent, "io_uring_setup", "error=EPERM");
-            long lines = ended.output().lines().filter(line -> line.contains("io_uring is not available")).count();
+            for (String call : calls.split(",")) {
+                requireInjected(parent, call, "error=EPERM");
+            }
+            long lines = ended.output().lines().filter(line -> line.contains(said)).count();
             assertEquals(1, lines, ended::output);
         }
     }

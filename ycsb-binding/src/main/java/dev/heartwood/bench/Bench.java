@@ -142,6 +142,10 @@ final class Bench {
                 EngineClient client = EngineClient.start(
                         c.name(), c.kind(), c.settings(), options.verification(), options.seed, progress::print);
                 clients.add(client);
+                if (isEnding) {
+                    client.close(); // who ends all may not have seen it
+                }
+                requireNotEnding();
                 warmUp(client);
             } catch (EngineFailure e) {
                 fail(e);

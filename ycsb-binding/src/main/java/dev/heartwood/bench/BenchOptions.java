@@ -82,7 +82,7 @@ final class BenchOptions {
             names = "--threads",
             split = ",",
             paramLabel = "T",
-            description = "Threads that drive each phase, one run per number. Default: the number of processors")
+            description = "Threads that drive each phase, one run per number. Default: the number of processors, 16 at most")
     List<Integer> threads = List.of(Math.min(Runtime.getRuntime().availableProcessors(), 16));
 
     @Option(
@@ -131,7 +131,7 @@ final class BenchOptions {
     @Option(
             names = "--device",
             paramLabel = "KIND",
-            description = "How Heartwood drives its device: auto, uring, posix or jnr. Default: auto")
+            description = "How Heartwood drives its device: auto, uring, aio, posix or jnr. Default: auto")
     DeviceKind device = DeviceKind.AUTO;
 
     @Option(
@@ -313,6 +313,9 @@ final class BenchOptions {
         if (json != null && html != null && isSameFile(json, html)) {
             throw new IllegalArgumentException("--json and --html name the same file: " + html);
         }
+        if (!engines.contains(EngineKind.HEARTWOOD)) {
+            requireNoneOfHeartwood();
+        }
         requireOwnOptions();
         requireNoOption("--policies", policies, POLICY);
         requireNoOption("--distances", distances, CHECKPOINT_DISTANCE);
@@ -349,6 +352,13 @@ final class BenchOptions {
         }
         if (threads.size() > 1) {
             throw new IllegalArgumentException("--cycle takes one number of --threads, not " + threads);
+        }
+    }
+
+    /** What no engine looks at would be told as what all ran under. */
+    private void requireNoneOfHeartwood() {
+        if (!options.isEmpty() || device != DeviceKind.AUTO || order != KeyOrder.SORTED) {
+            throw new IllegalArgumentException("--option, --device and --order are Heartwood's, which is not among --engines " + engines);
         }
     }
 

@@ -297,7 +297,7 @@ class BenchRunTest {
 
     /** It had two on every machine, where Heartwood has a worker for each processor. */
     @Test
-    void rocksDbHasABackgroundJobForEachProcessor() throws IOException, InterruptedException {
+    void rocksDbHasABackgroundJobForEachProcessorAndOneMore() throws IOException, InterruptedException {
         ProcessBuilder bench = process("--engines", "rocksdb", "--records", "1k", "--phases", "load", "--dir", "stores");
         bench.environment().put("HEARTWOOD_JAVA_OPTS", "-XX:ActiveProcessorCount=5");
         Process process = bench.start();
@@ -305,7 +305,7 @@ class BenchRunTest {
         assertEquals(0, process.waitFor(), said);
         try (DirectoryStream<Path> options = Files.newDirectoryStream(directory.resolve("stores/rocksdb"), "OPTIONS-*")) {
             String text = Files.readString(options.iterator().next());
-            assertTrue(text.contains("max_background_jobs=5\n"), text);
+            assertTrue(text.contains("max_background_jobs=6\n"), text);
         }
     }
 

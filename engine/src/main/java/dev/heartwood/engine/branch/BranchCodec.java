@@ -108,10 +108,23 @@ final class BranchCodec {
             require(bytes > 0 && bytes <= (long) Integer.MAX_VALUE * PAGE_PAYLOAD_BYTES, "a size of a group", bytes);
             long pages = (bytes + PAGE_PAYLOAD_BYTES - 1) / PAGE_PAYLOAD_BYTES;
             int[] groupExtents = extents(storage, (pages + PageLayout.EXTENT_PAGES - 1) / PageLayout.EXTENT_PAGES);
+            if (!groups.has(groupId)) {
+                requireAdmitted(groups, groupExtents, storage);
+            }
             found[i] = groups.resolve(storage, groupId, groupExtents, bytes);
             require(found[i] != null, "overflow group " + groupId + " as other branches know it", "another");
         }
+        requireAdmitted(groups, extents, storage);
         return new Branch(storage, id, extents, shape, stats, firstKey, lastKey, found, groupBytes);
+    }
+
+    /** A few bytes for each of many lists could stand for extents without end. */
+    private void requireAdmitted(OverflowGroups groups, int[] extents, BranchStorage storage) {
+        require(groups.admits(extents, extentsOf(storage)), "no more extents in all than the file has", extents.length);
+    }
+
+    private static long extentsOf(BranchStorage storage) {
+        return storage.file().device().size() / PageLayout.EXTENT_BYTES;
     }
 
     private void requireShape(BranchShape shape) {
@@ -128,7 +141,7 @@ final class BranchCodec {
         int runs = number();
         require(runs <= from.remaining(), "runs of extents that are there", runs);
         require(expected <= Integer.MAX_VALUE, "a number of extents", expected);
-        boolean isPlausible = expected <= EXTENTS_ANYWAY || expected <= storage.file().device().size() / PageLayout.EXTENT_BYTES;
+        boolean isPlausible = expected <= EXTENTS_ANYWAY || expected <= extentsOf(storage);
         require(isPlausible, "no more extents than the file has", expected);
         int[] extents = new int[(int) Math.min(expected, EXTENTS_ANYWAY)];
         int count = 0;

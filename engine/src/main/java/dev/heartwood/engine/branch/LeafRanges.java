@@ -1,5 +1,6 @@
 package dev.heartwood.engine.branch;
 
+import dev.heartwood.CorruptionException;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.cache.CachedFile;
@@ -155,9 +156,22 @@ final class LeafRanges {
     int leaves() {
         long leaves = 0;
         for (int i = 0; i < count; i++) {
-            leaves += Math.max(0, lastLeaf(i) - firstLeaf(i) + 1);
+            requireOrder(firstLeaf(i), lastLeaf(i));
+            leaves += lastLeaf(i) - firstLeaf(i) + 1;
         }
         return (int) Math.min(leaves, Integer.MAX_VALUE);
+    }
+
+    /** Index pages that contradict each other lead to leaves the wrong way round. */
+    private void requireOrder(int first, int last) {
+        if (last < first - 1) {
+            throw new CorruptionException(
+                    branch.storage.file().device().name(),
+                    branch.devicePage(branch.root()),
+                    PageType.BRANCH_INDEX.name(),
+                    "leaves of a range in order",
+                    first + " to " + last);
+        }
     }
 
     int firstLeaf(int range) {

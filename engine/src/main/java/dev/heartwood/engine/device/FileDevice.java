@@ -206,25 +206,35 @@ final class FileDevice implements BlockDevice {
         if (!hasHoles) {
             return;
         }
+        // Who looks for space may do so while the store is closed, when others may get the same descriptor.
+        int held = retain();
+        try {
+            restore(held, position, length);
+        } finally {
+            release();
+        }
+    }
+
+    private void restore(int held, long position, long length) {
         long result;
         do {
-            result = calls.fallocate(open(), FileCalls.FALLOC_KEEP_SIZE, position, length);
+            result = calls.fallocate(held, FileCalls.FALLOC_KEEP_SIZE, position, length);
         } while (result == -Errno.EINTR);
         if (result == -Errno.EOPNOTSUPP || result == -Errno.ENOSYS) {
             hasHoles = false;
         } else if (result < 0) {
             StoreException refusal = Failures.of(result, "fallocate", name, position);
             // A full file system may refuse blocks that the range has already, as XFS does.
-            if (!(refusal instanceof NoSpaceException) || mayBeHole(position, length)) {
+            if (!(refusal instanceof NoSpaceException) || mayBeHole(held, position, length)) {
                 throw refusal;
             }
         }
     }
 
     /** Whether part of a range may be a hole. A file system that does not say where holes are knows of none where there must be some. */
-    private boolean mayBeHole(long position, long length) {
-        boolean mustHaveSome = FileStatus.of(open()).allocatedBytes() < size;
-        return FileCalls.nextHole(open(), position) < position + length || mustHaveSome && FileCalls.nextHole(open(), 0) >= size;
+    private boolean mayBeHole(int held, long position, long length) {
+        boolean mustHaveSome = FileStatus.of(held).allocatedBytes() < size;
+        return FileCalls.nextHole(held, position) < position + length || mustHaveSome && FileCalls.nextHole(held, 0) >= size;
     }
 
     @Override

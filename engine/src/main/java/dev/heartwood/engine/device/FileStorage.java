@@ -37,7 +37,7 @@ public final class FileStorage implements Storage {
      * Touches nothing yet.
      *
      * @throws java.nio.file.InvalidPathException as {@link NativePath#absolute}
-     * @throws dev.heartwood.StoreIoException when {@code kind} asks for io_uring by name and the kernel denies it
+     * @throws dev.heartwood.StoreIoException when {@code kind} asks for io_uring or AIO by name and the kernel denies it
      * @throws IllegalStateException when {@code kind} asks for jnr-ffi and it is missing
      */
     public FileStorage(Path directory, DeviceKind kind, IoMode ioMode) {
@@ -49,9 +49,9 @@ public final class FileStorage implements Storage {
         this.binding = DeviceBinding.of(kind);
         this.ioMode = ioMode;
         this.access = access;
-        if (binding == DeviceBinding.URING) {
-            UringPool.SHARED.retain();
-            UringPool.POLLED.retain();
+        if (binding.usesUring()) {
+            RingPool.URING.retain();
+            RingPool.POLLED.retain();
         }
     }
 
@@ -154,7 +154,7 @@ public final class FileStorage implements Storage {
         OpenFile file =
                 create ? DataFiles.create(directory, name, ioMode) : DataFiles.open(directory, name, ioMode, access);
         try {
-            return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding);
+            return new FileDevice(file, binding.calls(), binding.reads(ioMode), binding.queues(ioMode));
         } catch (Throwable e) {
             FileLocks.close(file.descriptor());
             throw e;
@@ -203,11 +203,11 @@ public final class FileStorage implements Storage {
             if (storeLock != null) {
                 storeLock.close();
             }
-            if (binding == DeviceBinding.URING) {
+            if (binding.usesUring()) {
                 try {
-                    UringPool.SHARED.release();
+                    RingPool.URING.release();
                 } finally {
-                    UringPool.POLLED.release();
+                    RingPool.POLLED.release();
                 }
             }
         } finally {

@@ -339,13 +339,14 @@ final class MappedSegment implements MappedFile {
             try {
                 if (!isAtRest) {
                     MemoryRegions.remove(address + windowBegin);
+                    isAtRest = true;
                 }
+                NativeMemory.unmap(address, length);
             } catch (Throwable e) {
-                // It stays mapped as long as it is known; who closes it again unmaps it.
+                // A full Java heap: who closes it again unmaps it.
                 closed.set(false);
                 throw e;
             }
-            NativeMemory.unmap(address, length);
         }
     }
 }

@@ -2,7 +2,7 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.os.Errno;
-import dev.heartwood.engine.os.Uring;
+import dev.heartwood.engine.os.Ring;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -22,13 +22,13 @@ final class PolledReads implements TransferLoop.Call {
     private static final long LENGTH_MAX = 32 << 10;
 
     private final TransferLoop.Call blocking;
-    private final UringPool pool;
+    private final RingPool pool;
     private final PollingPatience patience;
     private final int threadsMax;
     private final AtomicInteger threads = new AtomicInteger();
 
     /** Reads of up to {@code threadsMax} threads at once poll, all others are {@code blocking}. */
-    PolledReads(TransferLoop.Call blocking, UringPool pool, PollingPatience patience, int threadsMax) {
+    PolledReads(TransferLoop.Call blocking, RingPool pool, PollingPatience patience, int threadsMax) {
         this.blocking = blocking;
         this.pool = pool;
         this.patience = patience;
@@ -40,7 +40,7 @@ final class PolledReads implements TransferLoop.Call {
         if (length > LENGTH_MAX || !patience.mayPoll() || Thread.currentThread().isVirtual()) {
             return blocking.transfer(descriptor, address, length, position);
         }
-        Uring ring = takeRing();
+        Ring ring = takeRing();
         if (ring == null) {
             return blocking.transfer(descriptor, address, length, position);
         }
@@ -71,7 +71,7 @@ final class PolledReads implements TransferLoop.Call {
     }
 
     /** A ring, or null when there are too many threads or the kernel has no more. */
-    private Uring takeRing() {
+    private Ring takeRing() {
         if (threads.incrementAndGet() <= threadsMax) {
             try {
                 return pool.take(1);
@@ -87,7 +87,7 @@ final class PolledReads implements TransferLoop.Call {
         return null;
     }
 
-    private void give(Uring ring) {
+    private void give(Ring ring) {
         try {
             pool.give(ring);
         } finally {
@@ -95,7 +95,7 @@ final class PolledReads implements TransferLoop.Call {
         }
     }
 
-    private void discard(Uring ring) {
+    private void discard(Ring ring) {
         try {
             ring.close();
         } finally {
@@ -103,14 +103,14 @@ final class PolledReads implements TransferLoop.Call {
         }
     }
 
-    private static void begin(Uring ring) {
+    private static void begin(Ring ring) {
         while (ring.enter(0) == -Errno.EINTR) {
             continue;
         }
     }
 
     /** Sleeps until the read is done. */
-    private static void await(Uring ring) {
+    private static void await(Ring ring) {
         while (!ring.completed()) {
             // It is under way whatever an error here is about, and posted when this thread enters the kernel.
             if (ring.enter(1) < 0) {

@@ -1,7 +1,7 @@
 package dev.heartwood.engine.device;
 
 import dev.heartwood.engine.base.Clock;
-import dev.heartwood.engine.os.Uring;
+import dev.heartwood.engine.os.Ring;
 
 /**
  * Whether reads poll: not for a while after one had to wait long for the device, or for its processor, which others had meanwhile. That
@@ -44,7 +44,7 @@ final class PollingPatience {
     }
 
     /** Looks for a completion as long as it seems worth it. */
-    void poll(Uring ring) {
+    void poll(Ring ring) {
         long began = clock.nanoTime();
         do {
             for (int i = 0; i < LOOKS_PER_YIELD; i++) {

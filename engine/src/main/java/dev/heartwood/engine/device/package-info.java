@@ -14,8 +14,8 @@
  *       dev.heartwood.StoreIoException} with errno by name for the rest: a {@link
  *       dev.heartwood.ReadFailedException} when contents were to be read and nothing was to be changed.
  *   <li>Descriptors are close-on-exec. A store holds one for its directory, one for its lock and one for its data
- *       file; a mapped file holds none. Rings hold one each while they are used or idle, and none once the last
- *       storage is closed.
+ *       file; a mapped file holds none. Rings of io_uring hold one each while they are used or idle, and none once the last
+ *       storage is closed; those of AIO hold none, and are kept for good, as many as were used at once.
  *   <li>A mapped file has its blocks allocated before its address is known, and its pages populated before they are in its window, so
  *       that an access does not meet a full device, nor, short of later damage to the device, an unreadable block. A file that is mapped
  *       to be read has a window up to the first page that cannot be.
@@ -27,8 +27,8 @@
  *
  * <p>{@link dev.heartwood.engine.device.FileStorage} is the storage of a directory. Its data file is a
  * {@code FileDevice}, which is given its system calls ({@code DeviceCalls}: through the Foreign Function and Memory
- * API, or through jnr-ffi) and its queues ({@code UringQueue}, or {@code ImmediateQueue}, which performs operations
- * when they are submitted). {@code DeviceBinding} pairs them by {@link dev.heartwood.DeviceKind}. A synchronous read is a pread on the
+ * API, or through jnr-ffi) and its queues ({@code RingQueue} over io_uring or AIO, or {@code ImmediateQueue}, which performs
+ * operations when they are submitted). {@code DeviceBinding} pairs them by {@link dev.heartwood.DeviceKind}. A synchronous read is a pread on the
  * calling thread, and with io_uring and O_DIRECT, if it is short, one operation of a ring that the thread looks at until it is done
  * ({@code PolledReads}), while nobody else wants its processor ({@code PollingPatience}).
  *
@@ -36,7 +36,7 @@
  * {@code .unfinished} is a small file whose writer died. Neither is listed. A block special file may stand in place of
  * the data file: it has the size it has, and is opened exclusively.
  *
- * <p>Lock order: {@code FileStorage.stateLock}, then {@code Directory.lock} or {@code UringPool.lock}; {@code
+ * <p>Lock order: {@code FileStorage.stateLock}, then {@code Directory.lock} or {@code RingPool.lock}; {@code
  * FileDevice.allocationLock} stands alone.
  *
  * <pre>
@@ -48,7 +48,7 @@
  * FileDevice.size             volatile    volatile    allocationLock
  * FileDevice.references       plain       plain       allocationLock
  * FileDevice.discards         volatile    volatile    - (only ever set to false)
- * UringPool.idle, users       plain       plain       lock
+ * RingPool.idle, users        plain       plain       lock
  * PolledReads.threads         CAS         CAS         -
  * PollingPatience.*           plain       plain       - (hints)
  * MappedSegment.closed        volatile    CAS         -

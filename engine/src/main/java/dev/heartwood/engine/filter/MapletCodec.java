@@ -81,7 +81,7 @@ final class MapletCodec {
         int[] valueEntries = readInts(image, values);
         int extents = (int) (((long) pages + PageLayout.EXTENT_PAGES - 1) >>> PageLayout.EXTENT_SHIFT);
         Maplet maplet = new Maplet(id, readInts(image, extents), shape, valueEntries, duplicates, releaser);
-        long room = pages == 0 ? 0 : (long) pages * shape.slots;
+        long room = pages == 0 ? 0 : Math.min((long) pages * shape.slots, MapletBuilder.ENTRIES_MAX);
         if (maplet.entries() > room || duplicates < 0 || duplicates > maplet.entries()) {
             throw damaged(file, page, "at most " + room + " entries", maplet.entries() + ", duplicate " + duplicates);
         }

@@ -47,7 +47,10 @@ public final class Crc32c {
     private static final int WINDOW_BYTES = Integer.MAX_VALUE - 8;
 
     private static final int PART_BYTES_MAX = WINDOW_BYTES - (1 << WINDOW_SHIFT);
-    private static final int WINDOWS = 16;
+    /** Of each thread, as many as the addresses that it is given need. */
+    private static final int WINDOWS_MIN = 16;
+
+    private static final int WINDOWS_MAX = 4096;
     private static final ThreadLocal<Summer> SUMMERS = ThreadLocal.withInitial(Summer::new);
 
     private Crc32c() {}
@@ -116,8 +119,8 @@ public final class Crc32c {
     /** What a thread keeps. */
     private static final class Summer {
         final CRC32C crc = new CRC32C();
-        private final long[] bases = new long[WINDOWS];
-        private final ByteBuffer[] windows = new ByteBuffer[WINDOWS];
+        private ByteBuffer[] windows = new ByteBuffer[WINDOWS_MIN];
+        private long[] bases = new long[WINDOWS_MIN];
 
         int sum(long address, long length) {
             assert length == 0 || MemoryRegions.contains(address, length);
@@ -134,12 +137,36 @@ public final class Crc32c {
         }
 
         private ByteBuffer window(long base) {
-            int slot = (int) (base >>> WINDOW_SHIFT) & WINDOWS - 1;
+            int slot = slot(base);
+            while (windows[slot] != null && bases[slot] != base && windows.length < WINDOWS_MAX) {
+                makeRoom();
+                slot = slot(base);
+            }
             if (bases[slot] != base || windows[slot] == null) {
                 windows[slot] = open(base);
                 bases[slot] = base;
             }
             return windows[slot];
+        }
+
+        private int slot(long base) {
+            return (int) (base >>> WINDOW_SHIFT) & windows.length - 1;
+        }
+
+        /** Twice the slots: two that had different ones before have so again. */
+        private void makeRoom() {
+            ByteBuffer[] oldWindows = windows;
+            long[] oldBases = bases;
+            long[] moreBases = new long[2 * oldBases.length];
+            windows = new ByteBuffer[moreBases.length];
+            bases = moreBases;
+            for (int old = 0; old < oldWindows.length; old++) {
+                if (oldWindows[old] != null) {
+                    int slot = slot(oldBases[old]);
+                    windows[slot] = oldWindows[old];
+                    bases[slot] = oldBases[old];
+                }
+            }
         }
 
         @SuppressWarnings("restricted")

@@ -32,6 +32,7 @@ public final class MemoryPool implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final long address;
     private final long capacity;
+    private final LeftMappings.Mapping mapping;
     // Guarded by lock.
     private final BuddyTree blocks;
     // Written under lock, read without it: bytes given out or kept, and blocks given back so far.
@@ -55,6 +56,7 @@ public final class MemoryPool implements AutoCloseable {
     private MemoryPool(long address, long capacity) {
         this.address = address;
         this.capacity = capacity;
+        this.mapping = new LeftMappings.Mapping(address, capacity);
         this.blocks = new BuddyTree((int) (capacity >>> BLOCK_SHIFT));
     }
 
@@ -72,6 +74,7 @@ public final class MemoryPool implements AutoCloseable {
             throw new InsufficientMemoryException(
                     "a pool of " + bytes + " bytes; the largest is " + CAPACITY_BYTES_MAX + " bytes");
         }
+        LeftMappings.unmapLeft();
         long address = mapAligned(capacity);
         NativeMemory.advise(address, capacity, NativeMemory.MADV_HUGEPAGE); // advice: a refusal costs speed only
         try {
@@ -314,7 +317,7 @@ public final class MemoryPool implements AutoCloseable {
         freed++;
     }
 
-    /** Unmaps the memory, also what is still allocated: nobody may use it any more. Idempotent. */
+    /** Unmaps the memory, also what is still allocated: nobody may use it any more. Where the Java heap is full, it may be unmapped later. Idempotent. */
     @Override
     public void close() {
         lock.lock();
@@ -327,7 +330,7 @@ public final class MemoryPool implements AutoCloseable {
             lock.unlock();
         }
         MemoryRegions.remove(address);
-        NativeMemory.unmap(address, capacity);
+        LeftMappings.unmap(mapping);
     }
 
     private int unit(long block) {

@@ -10,7 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class MemoryRegions {
     /*
      * A sorted array of region starts, and beside each its length, replaced as a whole when a region comes or goes, so that asking
-     * takes no lock and allocates nothing. Where an address that looks alike was found last is looked at first.
+     * takes no lock and allocates nothing. Where an address that looks alike was found last is looked at first. A region that goes while
+     * the Java heap is full stays in the array with a length that says so, until the next one comes.
      *
      * Shared field   read       written    guarded by
      * regions        volatile   volatile   CHANGE
@@ -23,6 +24,7 @@ public final class MemoryRegions {
         }
     }
 
+    private static final long GONE = -1;
     private static final int HINT_SHIFT = 16;
     private static final int[] HINTS = new int[512];
 
@@ -36,7 +38,7 @@ public final class MemoryRegions {
         CHANGE.lock();
         try {
             assert isUnknown(address, length);
-            Regions old = regions;
+            Regions old = withoutGone(regions);
             int at = -Arrays.binarySearch(old.starts, address) - 1;
             regions = new Regions(inserted(old.starts, at, address), inserted(old.lengths, at, length));
         } finally {
@@ -64,7 +66,8 @@ public final class MemoryRegions {
             Regions now = regions;
             for (int at = 0; at < now.starts.length; at++) {
                 long start = now.starts[at];
-                if (start == address || start < address + length && address < start + now.lengths[at]) {
+                boolean overlaps = start == address || start < address + length && address < start + now.lengths[at];
+                if (overlaps && now.lengths[at] != GONE) {
                     throw new AssertionError("native memory at " + text(address, length) + " is known as " + text(start, now.lengths[at]));
                 }
             }
@@ -91,7 +94,7 @@ public final class MemoryRegions {
         }
     }
 
-    /** Withdraws the region at an address before it is unmapped. */
+    /** Withdraws the region at an address before it is unmapped; whatever the state of the Java heap. */
     public static void remove(long address) {
         CHANGE.lock();
         try {
@@ -99,8 +102,11 @@ public final class MemoryRegions {
             int at = Arrays.binarySearch(old.starts, address);
             assert at >= 0 : "no native memory begins at 0x" + Long.toHexString(address);
             if (at >= 0) {
-                regions = new Regions(removed(old.starts, at), removed(old.lengths, at));
+                old.lengths[at] = GONE;
+                regions = withoutGone(old);
             }
+        } catch (OutOfMemoryError full) {
+            return; // it owns nothing any more
         } finally {
             CHANGE.unlock();
         }
@@ -129,7 +135,17 @@ public final class MemoryRegions {
 
     /** How many regions are announced; the same before something was opened and after it was closed, or memory is lost. */
     public static int count() {
-        return regions.starts.length;
+        return (int) Arrays.stream(regions.lengths).filter(length -> length != GONE).count();
+    }
+
+    private static Regions withoutGone(Regions old) {
+        Regions now = old;
+        for (int at = old.lengths.length - 1; at >= 0; at--) {
+            if (old.lengths[at] == GONE) {
+                now = new Regions(removed(now.starts, at), removed(now.lengths, at));
+            }
+        }
+        return now;
     }
 
     private static String text(long address, long length) {

@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 
 /** What differs between the two machines that Heartwood runs on: some open flags and system call numbers of Linux. */
 public enum Platform {
-    X86_64(0x4000, 0x10000, 217, 332),
-    AARCH64(0x10000, 0x4000, 61, 291);
+    X86_64(0x4000, 0x10000, 217, 332, 206, 207, 208, 209),
+    AARCH64(0x10000, 0x4000, 61, 291, 0, 1, 4, 2);
 
     /** That of this process, or null; whoever needs it is told why, and not who happens to load this class. */
     private static final Platform CURRENT = find(System.getProperty("os.name"), System.getProperty("os.arch"));
@@ -17,12 +17,28 @@ public enum Platform {
     final int openDirectory;
     final int callGetdents64;
     final int callStatx;
+    final int callIoSetup;
+    final int callIoDestroy;
+    final int callIoGetEvents;
+    final int callIoSubmit;
 
-    Platform(int openDirect, int openDirectory, int callGetdents64, int callStatx) {
+    Platform(
+            int openDirect,
+            int openDirectory,
+            int callGetdents64,
+            int callStatx,
+            int callIoSetup,
+            int callIoDestroy,
+            int callIoGetEvents,
+            int callIoSubmit) {
         this.openDirect = openDirect;
         this.openDirectory = openDirectory;
         this.callGetdents64 = callGetdents64;
         this.callStatx = callStatx;
+        this.callIoSetup = callIoSetup;
+        this.callIoDestroy = callIoDestroy;
+        this.callIoGetEvents = callIoGetEvents;
+        this.callIoSubmit = callIoSubmit;
     }
 
     /**

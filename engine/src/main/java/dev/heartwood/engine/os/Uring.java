@@ -7,10 +7,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * One io_uring: operations go in through {@link #read} and {@link #write}, start with {@link #enter}, and come out
- * through {@link #completed}. For one thread at a time. Allocates nothing after {@link #open}.
+ * One io_uring. What it is asked for is told as done when the thread that asked leaves the kernel, or is interrupted there: not while that
+ * waits uninterruptibly.
  */
-public final class Uring implements AutoCloseable {
+public final class Uring implements Ring {
     /*
      * Kernel and process share two rings. The process alone moves the submission tail and the completion head, so both
      * are kept in fields as well; the kernel alone moves the submission head and the completion tail. An entry is
@@ -103,17 +103,17 @@ public final class Uring implements AutoCloseable {
         }
     }
 
-    /** The operations that can be under way at once. */
+    @Override
     public int entries() {
         return entries;
     }
 
-    /** Prepares a read; {@code userData} comes back with its completion. The ring has room. */
+    @Override
     public void read(int file, long address, int length, long position, long userData) {
         prepare(OPCODE_READ, file, address, length, position, userData);
     }
 
-    /** Prepares a write, as {@link #read}. */
+    @Override
     public void write(int file, long address, int length, long position, long userData) {
         prepare(OPCODE_WRITE, file, address, length, position, userData);
     }
@@ -138,15 +138,12 @@ public final class Uring implements AutoCloseable {
         Memory.putIntRelease(submissionTail, tail);
     }
 
-    /** Operations prepared and not yet taken by the kernel. */
+    @Override
     public int unsubmitted() {
         return unsubmitted;
     }
 
-    /**
-     * Starts what is prepared and waits until {@code completionsMin} operations are done; one system call. Returns 0
-     * or more, or minus errno; EINTR, EAGAIN and EBUSY may be tried again.
-     */
+    @Override
     public int enter(int completionsMin) {
         int flags = completionsMin > 0 ? ENTER_GET_EVENTS : 0;
         int result = (int) SystemCall.call(
@@ -157,49 +154,32 @@ public final class Uring implements AutoCloseable {
         return result;
     }
 
-    /** Whether the kernel has taken an operation whose completion was not read. */
+    @Override
+    public String enterCall() {
+        return "io_uring_enter";
+    }
+
+    @Override
     public boolean isUnderWay() {
         return head != Memory.getIntAcquire(submissionHead);
     }
 
-    /**
-     * Returns when nothing is under way, even where no call can be made because the Java heap or the stack is full; completions are dropped. What
-     * the kernel has not taken stays in the ring, which may only be closed then.
-     */
-    public void drain() {
-        while (isUnderWay()) {
-            if (completed()) {
-                next();
-            } else {
-                giveWay();
-            }
-        }
-    }
-
-    private static void giveWay() {
-        try {
-            Thread.yield();
-        } catch (OutOfMemoryError | StackOverflowError e) {
-            Thread.onSpinWait(); // it comes in any case, at the next interrupt at the latest
-        }
-    }
-
-    /** Whether a completion can be read. */
+    @Override
     public boolean completed() {
         return head != Memory.getIntAcquire(completionTail);
     }
 
-    /** The user data of the first unread completion. */
+    @Override
     public long completedUserData() {
         return Memory.getLong(completion() + CQE_USER_DATA);
     }
 
-    /** The bytes that the first unread completion transferred, or minus errno. */
+    @Override
     public int completedResult() {
         return Memory.getInt(completion() + CQE_RESULT);
     }
 
-    /** Marks the first unread completion as read. */
+    @Override
     public void next() {
         head++;
         Memory.putIntRelease(completionHead, head);
@@ -209,7 +189,6 @@ public final class Uring implements AutoCloseable {
         return completions + (long) CQE_BYTES * (head & completionMask);
     }
 
-    /** Gives the ring back to the kernel; nothing may be under way. Idempotent. */
     @Override
     public void close() {
         if (!closed) {

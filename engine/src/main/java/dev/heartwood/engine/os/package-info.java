@@ -14,8 +14,9 @@
  *
  * <p>Calls: {@link dev.heartwood.engine.os.FileCalls} on descriptors, {@link dev.heartwood.engine.os.PathCalls} on
  * paths, {@link dev.heartwood.engine.os.NativeMemory} on mappings, {@link dev.heartwood.engine.os.FileLocks}, {@link
- * dev.heartwood.engine.os.FileStatus}, and {@link dev.heartwood.engine.os.Uring} for io_uring. They are the C
- * library's calls and no more: no loop, no exception; the layer above decides what a result means.
+ * dev.heartwood.engine.os.FileStatus}, and {@link dev.heartwood.engine.os.Ring}, which is {@link dev.heartwood.engine.os.Uring} for
+ * io_uring or {@link dev.heartwood.engine.os.Aio} for Linux AIO. They are the C library's calls and no more: no loop, no exception; the
+ * layer above decides what a result means.
  *
  * <p>Invariants:
  *
@@ -34,8 +35,8 @@
  * </ol>
  *
  * <p>Shared fields: those of {@code MemoryPool}, guarded by its lock; {@code KeptBlocks}, atomic; {@code MemoryRegions}, a concurrent map. The
- * memory that captures errno, and the {@code IoVector}, belong to a thread. The two indices that a {@code Uring}
- * shares with the kernel in each direction are read with acquire and written with release.
+ * memory that captures errno, and the {@code IoVector}, belong to a thread. The indices that a {@code Ring}
+ * shares with the kernel are read with acquire and written with release.
  *
  * <p>Lock order: the lock of {@code MemoryPool} is taken last; nothing is called under it.
  */

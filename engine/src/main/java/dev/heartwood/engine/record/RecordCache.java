@@ -215,12 +215,14 @@ public final class RecordCache implements AutoCloseable {
             if (!hasRecords) {
                 hasRecords = true;
             }
-            long record = rings.append(RecordLayout.bytes(keyLength, valueLength));
+            int bytes = RecordLayout.bytes(keyLength, valueLength);
+            long record = rings.place(bytes);
             if (record == 0) {
                 return;
             }
             // Also when it is refused below: what lies in a chunk is walked over from record to record.
             RecordLayout.write(record, owner, keyAddress, keyLength, valueAddress, valueLength);
+            rings.append(bytes);
             table.lock(bucket);
             try {
                 if (packings.get() == ticket) {

@@ -45,12 +45,14 @@ final class RecordRing {
         this.sweptAhead = Math.clamp(chunks.length / SWEPT_SHARE, 1, SWEPT_AHEAD_MAX);
     }
 
-    /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
-    long append(int bytes) {
-        if (!fits(bytes) && !advance(bytes)) {
-            return 0;
-        }
-        return take(bytes);
+    /** Where a record of so many bytes goes: it is there for the caller to fill, and then to {@link #append}. 0 when there is no room yet. */
+    long place(int bytes) {
+        return fits(bytes) || advance(bytes) ? ends[head] : 0;
+    }
+
+    /** Says that the record is whole that {@link #place} was for: records are walked over by what each says of its length. */
+    void append(int bytes) {
+        ends[head] += bytes;
     }
 
     /** Whether records have to go for new ones to come. */
@@ -78,12 +80,6 @@ final class RecordRing {
 
     private boolean fits(int bytes) {
         return !isHeadClosed && ends[head] + bytes <= chunks[head] + chunkBytes;
-    }
-
-    private long take(int bytes) {
-        long record = ends[head];
-        ends[head] += bytes;
-        return record;
     }
 
     private boolean advance(int bytes) {
@@ -131,8 +127,9 @@ final class RecordRing {
     }
 
     private long copy(long record, int bytes) {
-        long to = take(bytes);
+        long to = ends[head];
         Memory.copy(record, to, bytes);
+        append(bytes);
         return to;
     }
 

@@ -56,16 +56,21 @@ final class RecordRings {
         return Math.max(least, Long.highestOneBit(Math.max(1, bytesMax / 32)));
     }
 
-    /** Where a record of so many bytes goes: it is there for the caller to fill. 0 when there is no room yet. */
-    long append(int bytes) {
+    /** Where a record of so many bytes goes: it is there for the caller to fill, and then to {@link #append}. 0 when there is no room yet. */
+    long place(int bytes) {
         if (at(turn).isRound(bytes)) {
             at(turn).endRound();
             turn = turn == borrowed.size() ? 0 : turn + 1;
         }
         RecordRing ring = at(turn);
-        long record = ring.append(bytes);
+        long record = ring.place(bytes);
         isFull = ring.isFull();
         return record;
+    }
+
+    /** Says that the record is whole that {@link #place} was for last. */
+    void append(int bytes) {
+        at(turn).append(bytes);
     }
 
     private RecordRing at(int position) {

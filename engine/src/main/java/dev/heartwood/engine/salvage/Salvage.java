@@ -309,8 +309,8 @@ public final class Salvage implements TreeSalvage.Sink, ReplaySink {
     }
 
     @Override
-    public void lose(byte[] storedKey, StoreException why) {
-        lose("key " + Keys.text(restored(storedKey)) + ": its value: " + why.getMessage());
+    public void lose(byte[] storedKey, StoreException why, boolean goesOn) {
+        lose("key " + Keys.text(restored(storedKey)) + ": its value" + (goesOn ? " (what is older counts): " : ": ") + why.getMessage());
     }
 
     @Override

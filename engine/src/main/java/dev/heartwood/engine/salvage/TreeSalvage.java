@@ -1,5 +1,6 @@
 package dev.heartwood.engine.salvage;
 
+import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Keys;
@@ -31,8 +32,8 @@ final class TreeSalvage implements AutoCloseable {
          */
         boolean take(byte[] key, byte[] value, List<byte[]> operands);
 
-        /** A key whose value, or an operand of it, cannot be read. */
-        void lose(byte[] key, StoreException why);
+        /** A key whose value, or an operand of it, cannot be read; where {@code goesOn}, what is older of it is taken. */
+        void lose(byte[] key, StoreException why, boolean goesOn);
 
         /** Whether the copy has something of a key. */
         boolean holds(byte[] key);
@@ -110,31 +111,20 @@ final class TreeSalvage implements AutoCloseable {
         }
     }
 
-    /** What of a key can be read; {@code operands} oldest first. */
-    private record Found(byte[] value, List<byte[]> operands, boolean isSuspect) {}
-
-    /** A value or an operand cannot be read. */
-    private static final class UnreadableException extends Exception {
-        private static final long serialVersionUID = 1;
-
-        private final StoreException why;
-
-        UnreadableException(StoreException why) {
-            super(why);
-            this.why = why;
+    /** What of a key can be read; {@code operands} oldest first. {@code unread} says why nothing younger is, or is null. */
+    private record Found(byte[] value, List<byte[]> operands, boolean isSuspect, StoreException unread) {
+        boolean isNothing() {
+            return value == null && operands.isEmpty();
         }
     }
 
     /** Reads first: what the sink throws is no damage, and neither is want of memory to move on, which ends the salvage. */
     private State resolve(byte[] key) {
-        Found found;
-        try {
-            found = read(key);
-        } catch (UnreadableException e) {
-            sink.lose(key, e.why);
-            return State.LOST;
+        Found found = read(key);
+        if (found.unread != null) {
+            sink.lose(key, found.unread, !found.isNothing());
         }
-        if (found.value == null && found.operands.isEmpty()) {
+        if (found.isNothing()) {
             return found.isSuspect ? State.LOST : State.SOUND;
         }
         boolean isWhole = sink.take(key, found.value, found.operands);
@@ -145,23 +135,26 @@ final class TreeSalvage implements AutoCloseable {
         return isWhole && !found.isSuspect ? State.SOUND : State.SUSPECT;
     }
 
-    private static byte[] value(BranchSalvage source) throws UnreadableException {
-        try {
-            return source.value();
-        } catch (StoreException e) {
-            throw new UnreadableException(e);
-        }
-    }
-
-    private Found read(byte[] key) throws UnreadableException {
+    /** Of what cannot be read, and all above it, nothing counts, so that a key has what it once had. */
+    private Found read(byte[] key) {
         List<byte[]> newestFirst = new ArrayList<>();
+        List<byte[]> ownNewestFirst = List.of();
+        StoreException unread = null;
         boolean isSuspect = false;
         boolean hasOwnOperands = false;
+        boolean isOwn = true;
         for (Visible visible : tree.visible(key)) {
             if (!visible.span().contains(key)) {
                 continue;
             }
-            hasOwnOperands |= !visible.isOlder() && !newestFirst.isEmpty();
+            if (isOwn && visible.isOlder() && unread != null) {
+                // Who knows where between these they belong: what the older tree has counts alone, if it has anything.
+                ownNewestFirst = List.copyOf(newestFirst);
+                newestFirst.clear();
+                hasOwnOperands = false;
+            }
+            isOwn = !visible.isOlder();
+            hasOwnOperands |= isOwn && !newestFirst.isEmpty();
             if (visible.isLost()) {
                 isSuspect = true;
                 continue;
@@ -174,20 +167,33 @@ final class TreeSalvage implements AutoCloseable {
             }
             isSuspect |= source.isInGap(key);
             while (source.key() != null && Keys.compare(source.key(), key) == 0) {
-                if (source.kind() != Entries.MERGE) {
-                    return new Found(
-                            source.kind() == Entries.PUT ? value(source) : null, newestFirst.reversed(), isSuspect);
+                byte kind = source.kind();
+                if (kind == Entries.DELETE) {
+                    return new Found(null, newestFirst.reversed(), isSuspect, unread);
                 }
-                // Those of the older tree may be the same, before they moved on.
-                if (!visible.isOlder() || !hasOwnOperands) {
-                    newestFirst.add(value(source));
+                try {
+                    if (kind == Entries.PUT) {
+                        return new Found(source.value(), newestFirst.reversed(), isSuspect, unread);
+                    }
+                    // Those of the older tree may be the same, before they moved on.
+                    if (!visible.isOlder() || !hasOwnOperands) {
+                        newestFirst.add(source.value());
+                    }
+                } catch (InsufficientMemoryException e) {
+                    return new Found(null, List.of(), true, e); // it is there, for who has more
+                } catch (StoreException e) {
+                    unread = unread == null ? e : unread;
+                    isSuspect = true;
+                    newestFirst.clear();
+                    hasOwnOperands = false;
                 }
                 entriesDone++;
                 source.next();
                 isSuspect |= source.isInGap(key);
             }
         }
-        return new Found(null, newestFirst.reversed(), isSuspect);
+        List<byte[]> counts = newestFirst.isEmpty() ? ownNewestFirst : newestFirst;
+        return new Found(null, counts.reversed(), isSuspect, unread);
     }
 
     long records() {

@@ -28,7 +28,8 @@
  *   <li>What was not copied is listed, with its keys or the keys between which it lay. Of the log the keys are not known, nor of what a
  *       data file does not have that is older than the session's mark, or of another store; the report says how many losses are such,
  *       since any key may have lost something there.
- *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect. So is a
+ *   <li>A key of which a younger version may be among what was lost is copied as the older one says, and counted as suspect; where it is
+ *       known that there was a younger one, as its value or operand alone cannot be read, without what was above that. Suspect, too, is a
  *       key of which only operands were found, in the tree or in the log, if the value below them may be among what was lost, and one
  *       of which the copy could not take an operand or what the log says, and has what is below. A branch that is damaged has keys
  *       from its first to its last alone, whichever leaf it is. What an older tree has is suspect. Such keys are counted, and not

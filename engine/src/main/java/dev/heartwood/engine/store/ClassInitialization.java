@@ -23,14 +23,15 @@ final class ClassInitialization {
             .engine.cache. CachedFile Clock DirectMap DirtyQueue DistributedLock FrameSupply FrameTable Lifetime PageDropper
             .engine.cache. WriteBack
             .engine.checkpoint. FormatVersion StoreFiles
-            .engine.device. DeviceBinding DeviceBinding$4 DeviceBinding$Polled DeviceBinding$Posix FileAccess FileStorage UringPool
+            .engine.device. DeviceBinding DeviceBinding$1 DeviceBinding$Polled DeviceBinding$Posix DeviceBinding$Queues FileAccess
+            .engine.device. FileStorage RingPool
             .engine.extent. ExtentAllocator Promised Purpose
             .engine.filter. EntryBuckets$Cursor FilterLayout FilterPageWriter Maplet MapletPages$1 MapletShape MapletSlice
             .engine.filter. RemappedMaplet WriteMode
             .engine.log. LaneAppends LaneMerge$Order LogInspection$State LogLane LogLayout LogOptions LogReplay LogSegment
             .engine.log. RecordFormat ReplaySummary$Ending SegmentHeader SegmentName SegmentStarts
             .engine.memtable. HashIndex KeyHeads Lane Memtable MemtableCursor Partition PoolBlocks Records SlotTable SortedRun
-            .engine.os. Crc32c Crc32c$Summer Errno FileCalls FileLocks FileStatus$Kind HashedKeys IoVector Memory MemoryPool
+            .engine.os. Aio Crc32c Crc32c$Summer Errno FileCalls FileLocks FileStatus$Kind HashedKeys IoVector Memory MemoryPool
             .engine.os. MemoryRegions NativeLinker NativeMemory PathCalls PathText Platform SystemCall Uring
             .engine.page. PageLayout PageType
             .engine.store. CursorUse DeadRanges DeadWalk$Start EngineBatch EngineCursor$Position EngineStore Generations IdleMemory

@@ -55,6 +55,12 @@ public final class Compactions {
     /** The keys whose leaves there is time to merge whole; null when there is none. */
     private volatile Span resting;
 
+    /** Whether something needed could not be begun, perhaps since its node was being merged for what is not needed of it. */
+    private volatile boolean isNeededBeside;
+
+    /** Merges that nobody needed and that failed. */
+    private final AtomicLong quietFailures = new AtomicLong();
+
     private volatile RuntimeException lastFailure;
     // Guarded by idling.
     private long generationSeen;
@@ -336,10 +342,20 @@ public final class Compactions {
             return run(plan, seen);
         } catch (NoSpaceException e) {
             trunk.passOverWithoutSpace(plan);
+            wantWhatIsNeededBeside();
             throw e;
         } catch (RuntimeException | Error e) {
             trunk.passOverQuiet(plan);
+            wantWhatIsNeededBeside();
             throw e;
+        }
+    }
+
+    private void wantWhatIsNeededBeside() {
+        quietFailures.incrementAndGet();
+        if (isNeededBeside) {
+            isNeededBeside = false;
+            want();
         }
     }
 
@@ -408,9 +424,16 @@ public final class Compactions {
         if (seen == dealtWith.get()) {
             return null;
         }
+        long failedBefore = quietFailures.get();
         CompactionPlan plan = trunk.plan(Urge.NEEDED);
         if (plan == null) {
             dealtWith(seen);
+            if (trunk.debtBytes() > 0) {
+                isNeededBeside = true;
+                if (quietFailures.get() != failedBefore) {
+                    want(); // one that failed meanwhile may not have seen it
+                }
+            }
         }
         return plan;
     }

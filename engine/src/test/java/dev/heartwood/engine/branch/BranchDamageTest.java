@@ -137,6 +137,51 @@ class BranchDamageTest {
         }
     }
 
+    /** Two pages of an index name the same leaves: a merge of a part of them asked for fewer leaves than none, and stopped the store. */
+    @Test
+    void indexPagesThatContradictEachOtherAreCorruption() {
+        try (BranchFixture fixture = new BranchFixture()) {
+            List<Entry> entries = BranchFixture.entries(3500, 1200);
+            Branch branch = fixture.write(entries, WriteMode.THROUGH);
+            assertEquals(2, branch.shape.levels());
+            long[] leaves = new long[2];
+            reseal(fixture, branch, branch.shape.firstIndexPage(), page -> leaves[0] = KeyedPage.count(page) + 1);
+            reseal(fixture, branch, branch.shape.firstIndexPage() + 1, page -> {
+                leaves[1] = Memory.getLong(page + KeyedPageLayout.FIRST_CHILD);
+                Memory.putLong(page + KeyedPageLayout.FIRST_CHILD, 0);
+            });
+            assertEquals(leaves[0], leaves[1]);
+            int bound = (int) (leaves[0] * entries.size() / branch.leafPages());
+            Span across = new Span(entries.get(bound - 50).key(), entries.get(bound + 50).key());
+            assertThrows(CorruptionException.class, () -> {
+                try (BranchCursor cursor = BranchCursor.streaming(branch, List.of(across))) {
+                    BranchFixture.forward(cursor);
+                }
+            });
+            branch.release();
+        }
+    }
+
+    /** Each of many groups may take memory for a few bytes of its descriptor. */
+    @Test
+    void groupsOfMoreExtentsTogetherThanTheFileHasAreCorruption() {
+        try (BranchFixture fixture = new BranchFixture()) {
+            Branch branch = fixture.write(BranchFixture.entries(10, 10));
+            ByteBuffer sound = ByteBuffer.allocate(branch.encodedBytes());
+            branch.encode(sound);
+            int extents = 1 << 16;
+            int count = 100;
+            ByteBuffer groups = ByteBuffer.allocate(100 * count).put(sound.array(), 0, sound.capacity() - 1);
+            varints(groups, count);
+            for (int i = 0; i < count; i++) {
+                varints(groups, 1000 + i, (long) extents * PageLayout.EXTENT_PAGES * OverflowLayout.PAGE_PAYLOAD_BYTES, 1, 1, 2, extents);
+            }
+            CorruptionException refusal = assertThrows(CorruptionException.class, () -> decode(fixture, groups.flip()));
+            assertTrue(refusal.getMessage().contains("no more extents in all than the file has"), refusal.getMessage());
+            branch.release();
+        }
+    }
+
     /** Changes some bytes of a page, mostly where they steer the reader, and seals it. */
     private static void damage(BranchFixture fixture, SplittableRandom random, Branch branch, int number) {
         reseal(fixture, branch, number, page -> change(random, page));

@@ -14,6 +14,7 @@ import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -362,6 +364,28 @@ class BlockDeviceTest {
             queue.close();
             other.read(0, page, PAGE);
             assertEquals(0, Memory.getLong(page));
+        }
+    }
+
+    /** Contexts of AIO have no descriptors and are kept, so that nobody waits for the kernel to end them: as many as were used at once. */
+    @Test
+    void contextsAreUsedAgain() throws IOException {
+        long before = contexts();
+        for (int i = 0; i < 20; i++) {
+            try (FileStorage opened = new FileStorage(directory.path(), DeviceKind.AIO, IoMode.DIRECT);
+                    BlockDevice device = opened.openDevice("data" + i, true);
+                    IoQueue one = device.newQueue(8);
+                    IoQueue two = device.newQueue(8)) {
+                assertEquals(16, one.depth() + two.depth());
+            }
+        }
+        // One for each queue, and perhaps one to see whether there are any.
+        assertTrue(contexts() <= before + 3, before + " contexts became " + contexts());
+    }
+
+    private static long contexts() throws IOException {
+        try (var mappings = Files.lines(Path.of("/proc/self/maps"))) {
+            return mappings.filter(line -> line.contains("[aio]")).count();
         }
     }
 

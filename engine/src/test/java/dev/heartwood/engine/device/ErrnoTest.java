@@ -29,7 +29,7 @@ class ErrnoTest {
 
     /**
      * What the manual pages of open, statx, fcntl, ftruncate, pread, pwrite, pwritev, fsync, fallocate, ioctl, mmap, msync, madvise,
-     * rename, unlink, mkdir, getdents and io_uring_enter list, and what block devices and file systems hand up.
+     * rename, unlink, mkdir, getdents, io_uring_enter, io_submit and io_getevents list, and what block devices and file systems hand up.
      */
     private static final String[] LISTED =
             """

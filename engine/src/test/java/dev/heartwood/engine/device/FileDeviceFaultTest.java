@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ClosedException;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
@@ -21,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -281,6 +283,32 @@ class FileDeviceFaultTest {
         calls.next(-Errno.EIO);
         device.restore(0, PAGE);
         assertEquals(1, calls.script.size(), "not asked again");
+    }
+
+    /** Who looks for space may do so while its store is closed: the descriptor is still this file's, and not another one's that got it. */
+    @Test
+    void aDeviceThatIsClosedMeanwhileKeepsItsDescriptor() {
+        AtomicReference<FileDevice> closed = new AtomicReference<>();
+        int[] kinds = {0};
+        DeviceCalls closing = new ForwardingCalls(calls) {
+            @Override
+            public long fallocate(int descriptor, int mode, long position, long length) {
+                if (mode == FileCalls.FALLOC_KEEP_SIZE) {
+                    closed.get().close();
+                    kinds[0] = FileStatus.of(descriptor).errno();
+                }
+                return super.fallocate(descriptor, mode, position, length);
+            }
+        };
+        FileDevice other = new FileDevice(DataFiles.create(files, "other", IoMode.DIRECT), closing, ImmediateQueue::new);
+        closed.set(other);
+        other.allocate(1 << 20);
+        other.discard(0, PAGE);
+        int descriptor = other.open();
+        other.restore(0, PAGE);
+        assertEquals(0, kinds[0]);
+        assertEquals(Errno.EBADF, FileStatus.of(descriptor).errno(), "closed once nobody uses it");
+        assertThrows(ClosedException.class, () -> other.restore(0, PAGE));
     }
 
     /** A file has blocks beside those of its contents, which hid a hole as large: it was not filled, and a full disk met when it was written. */

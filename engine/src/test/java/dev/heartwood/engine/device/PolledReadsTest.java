@@ -44,7 +44,7 @@ class PolledReadsTest {
     private final OpenFile file = DataFiles.create(files, "data", IoMode.DIRECT);
     private final AtomicInteger blocked = new AtomicInteger();
     private final AtomicInteger made = new AtomicInteger();
-    private UringPool pool;
+    private RingPool pool;
 
     private long block(int descriptor, long address, long length, long position) {
         blocked.incrementAndGet();
@@ -78,10 +78,10 @@ class PolledReadsTest {
     }
 
     private PolledReads reads(IntFunction<Uring> maker, int threadsMax, Clock clock, Runnable yield) {
-        pool = new UringPool(entries -> {
+        pool = new RingPool(entries -> {
             made.incrementAndGet();
             return maker.apply(entries);
-        }, UringPool.POLLED_MAX);
+        }, RingPool.POLLED_MAX);
         pool.retain();
         return new PolledReads(this::block, pool, new PollingPatience(clock, yield), threadsMax);
     }

@@ -68,6 +68,40 @@ class Crc32cTest {
         }
     }
 
+    /** Of addresses that lie further apart than a budget of 16 GiB. */
+    @Test
+    void allocatesNothingForManyGibibytes() {
+        long gibibytes = 40;
+        int flags = NativeMemory.MAP_PRIVATE | NativeMemory.MAP_ANONYMOUS;
+        long start = NativeMemory.map(gibibytes << 30, NativeMemory.PROT_READ, flags, -1, 0);
+        assertTrue(start > 0);
+        MemoryRegions.addMapping(start, gibibytes << 30);
+        try {
+            int zeroes = sumOfEach(start, gibibytes);
+            ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+            long bytesPerCall = Long.MAX_VALUE;
+            for (int round = 0; round < 40 && bytesPerCall > 0; round++) {
+                long before = threads.getCurrentThreadAllocatedBytes();
+                for (int i = 0; i < 1_000; i++) {
+                    assertTrue(zeroes == sumOfEach(start, gibibytes));
+                }
+                bytesPerCall = (threads.getCurrentThreadAllocatedBytes() - before) / (1_000 * gibibytes);
+            }
+            assertEquals(0, bytesPerCall);
+        } finally {
+            MemoryRegions.remove(start);
+            NativeMemory.unmap(start, gibibytes << 30);
+        }
+    }
+
+    private static int sumOfEach(long start, long gibibytes) {
+        int sum = 0;
+        for (long i = 0; i < gibibytes; i++) {
+            sum += Crc32c.of(start + (i << 30), 64);
+        }
+        return sum;
+    }
+
     @Test
     void allocatesNothingOnceCompiled() {
         long a = pool.allocate(8192);

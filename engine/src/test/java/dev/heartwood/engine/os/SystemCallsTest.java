@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The bindings: results, errno, structures, and what differs between machines. */
@@ -119,14 +121,19 @@ class SystemCallsTest {
     }
 
     @Test
-    @SuppressWarnings("try") // closing twice is part of it
     void ringsGoRoundAndRound() throws Exception {
+        goesRoundAndRound(Uring.open(4));
+        goesRoundAndRound(Aio.open(4));
+    }
+
+    @SuppressWarnings("try") // closing twice is part of it
+    private static void goesRoundAndRound(Ring made) throws IOException {
         Path target = Files.createDirectories(Path.of("target"));
         Path file = Files.createTempFile(target, "ring", "");
         Files.write(file, new byte[8192]);
         int descriptor = PathCalls.open(PathCalls.WORKING_DIRECTORY, file.toString(), PathCalls.O_RDWR, 0);
         try (MemoryPool pool = MemoryPool.open(1 << 20);
-                Uring ring = Uring.open(4)) {
+                Ring ring = made) {
             long page = pool.allocate(4096);
             assertEquals(4, ring.entries());
             for (int i = 0; i < 1000; i++) {
@@ -149,7 +156,7 @@ class SystemCallsTest {
                 ring.read(descriptor, page, 4096, 0, i);
             }
             assertThrows(IllegalStateException.class, () -> ring.read(descriptor, page, 4096, 0, 9));
-            assertEquals(4, ring.enter(4));
+            assertEquals(4, ring.enter(1));
             drainsWhatTheKernelHasTaken(ring, descriptor, page);
             ring.close();
         } finally {
@@ -158,8 +165,8 @@ class SystemCallsTest {
         }
     }
 
-    /** The ring is full of completed reads. */
-    private static void drainsWhatTheKernelHasTaken(Uring ring, int descriptor, long page) {
+    /** The ring is full of reads. */
+    private static void drainsWhatTheKernelHasTaken(Ring ring, int descriptor, long page) {
         assertTrue(ring.isUnderWay());
         ring.drain();
         assertFalse(ring.isUnderWay());
@@ -168,5 +175,53 @@ class SystemCallsTest {
         ring.drain();
         assertEquals(1, ring.unsubmitted());
         assertEquals(-1, Memory.getLong(page), "not submitted");
+    }
+
+    /** What a kernel refuses at once, and what it does, come back all the same, each with its own number and result. */
+    @Test
+    void aRingTellsWhatWasRefused() throws IOException {
+        Path file = Files.createTempFile(Files.createDirectories(Path.of("target")), "refused", "");
+        Files.write(file, new byte[4 * 4096]);
+        int descriptor = PathCalls.open(PathCalls.WORKING_DIRECTORY, file.toString(), PathCalls.O_RDONLY, 0);
+        try (MemoryPool pool = MemoryPool.open(1 << 20);
+                Ring uring = Uring.open(8);
+                Ring aio = Aio.open(8)) {
+            long pages = pool.allocate(8 * 4096);
+            for (Ring ring : List.of(uring, aio)) {
+                for (int round = 0; round < 50; round++) {
+                    tellsWhatWasRefused(ring, descriptor, pages);
+                }
+            }
+        } finally {
+            FileCalls.close(descriptor);
+            Files.delete(file);
+        }
+    }
+
+    private static void tellsWhatWasRefused(Ring ring, int descriptor, long pages) {
+        for (int i = 0; i < 7; i++) {
+            long page = pages + i * 4096L;
+            boolean isRefused = i % 3 == 0;
+            if (isRefused && i < 6) {
+                ring.read(Integer.MAX_VALUE, page, 4096, 0, i);
+            } else if (isRefused) {
+                ring.write(descriptor, page, 4096, 0, i); // opened to be read alone
+            } else {
+                ring.read(descriptor, page, 4096, 4096L * (i / 3), i);
+            }
+        }
+        int seen = 0;
+        while (seen != 127) {
+            ring.enter(1);
+            while (ring.completed()) {
+                int i = (int) ring.completedUserData();
+                assertEquals(0, seen & 1 << i, "operation " + i + " comes back twice");
+                seen |= 1 << i;
+                assertEquals(i % 3 == 0 ? -Errno.EBADF : 4096, ring.completedResult(), "operation " + i);
+                ring.next();
+            }
+        }
+        assertEquals(0, ring.unsubmitted());
+        assertFalse(ring.isUnderWay());
     }
 }

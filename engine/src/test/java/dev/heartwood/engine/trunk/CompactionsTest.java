@@ -213,6 +213,31 @@ class CompactionsTest {
         assertEquals(0, tree.trunk.debtBytes());
     }
 
+    /** What is needed of a node while it is merged for what nobody needs is done once that has failed, though nothing else comes. */
+    @Test
+    void whatIsNeededBesideAMergeThatFailsIsDone() {
+        write(40);
+        write(40);
+        while (compactions.runOne()) {}
+        assertEquals(0, waiting(Urge.NEEDED));
+        assertTrue(waiting(Urge.IDLE) > 0, "there is time for something");
+        // The first call asks whether to merge at all.
+        failOnCall(2, () -> {
+            for (int i = 0; i < 6; i++) {
+                write(40);
+            }
+            assertFalse(compactions.runOne(), "its node is being merged");
+            assertFalse(compactions.isNeeded());
+            return new InsufficientMemoryException("met by a merge");
+        });
+        compactions.wantIdle();
+        assertThrows(InsufficientMemoryException.class, compactions::runOne);
+        assertTrue(compactions.isNeeded());
+        assertTrue(compactions.runOne());
+        while (compactions.runOne()) {}
+        assertEquals(0, tree.trunk.debtBytes());
+    }
+
     /** A merge that cannot be done, as over a page that cannot be read, is the most wanted one each time. */
     @Test
     void aMergeThatFailsHoldsNoOtherUp() {

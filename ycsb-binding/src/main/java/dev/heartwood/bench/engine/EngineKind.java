@@ -22,7 +22,8 @@ public enum EngineKind {
                     SMALL_HEAP.get(0), SMALL_HEAP.get(1), SMALL_HEAP.get(2),
                     "--add-opens=java.base/java.nio=ALL-UNNAMED",
                     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
-                    "--sun-misc-unsafe-memory-access=allow");
+                    "--sun-misc-unsafe-memory-access=allow",
+                    "-Dlmdbjava.disable.checks=true");
         }
     },
     /** H2's MVStore. */

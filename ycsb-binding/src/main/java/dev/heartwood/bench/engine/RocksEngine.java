@@ -20,7 +20,8 @@ import org.rocksdb.WriteOptions;
 /** RocksDB, tuned as the package note says. */
 final class RocksEngine implements Engine {
     private static final long MEMTABLE_BYTES_MIN = 1 << 20;
-    private static final int BACKGROUND_JOBS_MIN = 2;
+    /** Beside them there is a job that flushes. */
+    private static final int COMPACTIONS_MIN = 2;
     private static final long POLL_NANOS = 20_000_000;
 
     private final RocksDB database;
@@ -76,7 +77,7 @@ final class RocksEngine implements Engine {
                 .setMaxBytesForLevelBase(4 * memtableBytes)
                 .setTargetFileSizeBase(Math.max(8 << 20, memtableBytes))
                 .setLevelCompactionDynamicLevelBytes(true)
-                .setMaxBackgroundJobs(Math.max(BACKGROUND_JOBS_MIN, Runtime.getRuntime().availableProcessors()))
+                .setMaxBackgroundJobs(1 + Math.max(COMPACTIONS_MIN, Runtime.getRuntime().availableProcessors()))
                 .setCompressionType(CompressionType.NO_COMPRESSION)
                 .setMaxOpenFiles(-1)
                 .setUseDirectReads(!fits)

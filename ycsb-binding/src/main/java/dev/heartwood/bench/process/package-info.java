@@ -7,7 +7,7 @@
  *
  * <pre>
  *   driver to engine     warmup RECORDS THREADS PHASES | run PHASE THREADS OPERATIONS SECONDS | settle | retune DISTANCE | describe | quit
- *   engine to driver     ready | progress OPERATIONS TOTAL | result name=value ... | text LINE | done | error MESSAGE
+ *   engine to driver     ready | progress OPERATIONS | result name=value ... | text LINE | done | error MESSAGE
  * </pre>
  *
  * <p>Lines to the driver begin with a mark, so that what a library prints, or a JVM that crashes, is not mistaken for them; that is

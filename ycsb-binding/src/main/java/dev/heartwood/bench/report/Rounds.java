@@ -55,10 +55,11 @@ public record Rounds(List<List<PhaseResult>> results, int steps) {
                 : Optional.empty();
     }
 
-    /** The least and the greatest operations per second of the rounds that a result is the median of. */
+    /** The least and the greatest operations per second of the rounds that a result is the median of; and how many, where those are not all. */
     String rates(PhaseResult median) {
         List<PhaseResult> same = groups().get(Key.of(median));
-        return spread(same.stream().map(PhaseResult::operationsPerSecond).toList(), Numbers::count);
+        String rates = spread(same.stream().map(PhaseResult::operationsPerSecond).toList(), Numbers::count);
+        return same.size() == count() ? rates : rates + " (" + same.size() + ")";
     }
 
     /** The least and the greatest seconds that all steps of an engine took in a round in which it came to the last of them. */

@@ -186,7 +186,7 @@ class ReportTest {
         String text = new TextReport(rounds).text();
         assertTrue(text.contains("medians of 3 rounds"), text);
         assertTrue(text.lines().anyMatch(l -> l.matches("a +2 +200 .* 100–300 +2\\.00")), text);
-        assertTrue(text.lines().anyMatch(l -> l.matches("b +2 +100 .* 100–200 +0\\.50")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("b +2 +100 .* 100–200 \\(2\\) +0\\.50")), text);
         String page = new HtmlReport(FACTS, rounds).page();
         requireWellFormed(page);
         assertTrue(page.contains("medians of 3 rounds"), page);

@@ -2,22 +2,22 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.os.Errno;
-import dev.heartwood.engine.os.Uring;
+import dev.heartwood.engine.os.Ring;
 
-/** A queue over one io_uring. The ring comes from a pool and goes back there. */
-final class UringQueue implements IoQueue {
+/** A queue over one {@link Ring}, which comes from a pool and goes back there. */
+final class RingQueue implements IoQueue {
     /*
      * Every operation has a slot below the depth, which is its user data in the ring. A short transfer goes in again
      * for the rest, under the same slot, so its buffer is complete when its tag is returned. Unused slots form a stack.
      *
-     * A ring whose io_uring_enter failed for good is not given back: what the kernel holds of it is unknown. Nor is one that was
+     * A ring that could not be entered for good is not given back: what the kernel holds of it is unknown. Nor is one that was
      * closed with the Java heap full: what could not be submitted is still in it.
      */
     private static final int STALLS_MAX = 8;
 
     private final FileDevice device;
-    private final UringPool pool;
-    private final Uring ring;
+    private final RingPool pool;
+    private final Ring ring;
     private final int file;
     private final long[] positions;
     private final long[] addresses;
@@ -32,7 +32,7 @@ final class UringQueue implements IoQueue {
     private boolean broken;
     private boolean closed;
 
-    UringQueue(FileDevice device, UringPool pool, int depth) {
+    RingQueue(FileDevice device, RingPool pool, int depth) {
         this.device = device;
         this.pool = pool;
         positions = new long[depth];
@@ -189,7 +189,7 @@ final class UringQueue implements IoQueue {
             Thread.yield();
         } else if (result < 0 && result != -Errno.EINTR) {
             broken = true;
-            throw Failures.of(result, "io_uring_enter", device.name(), -1);
+            throw Failures.of(result, ring.enterCall(), device.name(), -1);
         }
     }
 
