@@ -10,6 +10,7 @@ import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.page.PageLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -157,5 +158,36 @@ class MapletFaultTest {
             }
             assertTrue(refused > 20_000, refused + " refused; " + RERUN);
         }
+    }
+
+    /** What merges make of it would be more than a builder takes, which stopped the store. */
+    @Test
+    void aDescriptorOfMoreEntriesThanAMapletMayHaveIsCorruption() {
+        int pages = 200_000;
+        int fingerprintBits = 36;
+        int remainderBits = remainderBits(fingerprintBits, pages);
+        for (long entries : new long[] {MapletBuilder.ENTRIES_MAX, MapletBuilder.ENTRIES_MAX + 1}) {
+            ByteBuffer image = ByteBuffer.allocate(40_000).order(ByteOrder.LITTLE_ENDIAN);
+            image.putLong(1).putInt(pages).put((byte) 1).put((byte) fingerprintBits).put((byte) remainderBits).put((byte) 0).putLong(0);
+            image.putInt((int) entries);
+            for (int extent = 0; extent < pages / PageLayout.EXTENT_PAGES; extent++) {
+                image.putInt(extent);
+            }
+            image.flip();
+            if (entries == MapletBuilder.ENTRIES_MAX) {
+                assertEquals(entries, Maplet.decode(image, "file", 9, extents -> () -> {}).entries());
+            } else {
+                assertThrows(CorruptionException.class, () -> Maplet.decode(image, "file", 9, extents -> () -> {}));
+            }
+        }
+    }
+
+    private static int remainderBits(int fingerprintBits, int pages) {
+        for (int bits = 1; bits < fingerprintBits; bits++) {
+            if (MapletShape.problem(fingerprintBits, bits, 0, pages) == null) {
+                return bits;
+            }
+        }
+        throw new AssertionError("no shape of " + pages + " pages");
     }
 }
