@@ -159,7 +159,7 @@ final class BenchOptions {
             split = ",",
             paramLabel = "N",
             description = "Compares Heartwood under these checkpoint distances, each with every policy. After a load the "
-                    + "store is tuned back to 1, timed, before anything else is run")
+                    + "store is tuned back to 1, timed, before anything else is run; in a --cycle it is not")
     List<Integer> distances = List.of();
 
     @Option(

@@ -20,6 +20,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.codehaus.jackson.map.ObjectMapper;
 import org.junit.jupiter.api.Test;
@@ -184,6 +186,24 @@ class BenchRunTest {
         assertTrue(page.contains("tuning back") && page.contains(".engine-size_tiered-8 {"), page);
         assertTrue(out.toString().contains("tuned back"), out.toString());
         assertTrue(out.toString().startsWith("size_tiered-1, size_tiered-8, lazy_leveling-1, lazy_leveling-8: 5,000 records"), out.toString());
+    }
+
+    /** The store of the load is closed meanwhile, and had the distance that it was loaded with when it was opened again. */
+    @Test
+    void whatWasTunedBackStaysSo() {
+        String[] arguments = {
+            "--distances", "8", "--records", "5k", "--seconds", "1", "--phases", "load,sequential,read", "--stats", "--dir",
+            directory.resolve("stores").toString()
+        };
+        assertEquals(0, bench(arguments), errors.toString());
+        String said = out.toString() + errors;
+        List<String> distances = Pattern.compile("checkpointDistance=\\d+")
+                .matcher(said)
+                .results()
+                .map(MatchResult::group)
+                .toList();
+        assertEquals(3, distances.size(), said);
+        assertEquals("checkpointDistance=1", distances.getLast(), said);
     }
 
     @Test

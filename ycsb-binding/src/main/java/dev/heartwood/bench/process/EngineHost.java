@@ -30,6 +30,8 @@ final class EngineHost implements AutoCloseable {
     private Engine engine;
     private EngineSettings open;
     private InsertSequence inserts;
+    /** The checkpoint distance that the store of the load was set to; 0 while it has the one that it was opened with. */
+    private int retuned;
     /** The result of the last phase, which what is done after it is added to. */
     private PhaseResult last;
     /** Bytes written by the last phase and what was done after it. */
@@ -133,8 +135,9 @@ final class EngineHost implements AutoCloseable {
         return after(PhaseResult.SETTLE_SUFFIX, engine::settle);
     }
 
-    /** Sets another checkpoint distance and waits until nothing of the one before is left. */
+    /** Sets another checkpoint distance, until the store is loaded anew, and waits until nothing of the one before is left. */
     PhaseResult retune(int distance) throws InterruptedException {
+        retuned = open == loaded ? distance : retuned;
         return after(PhaseResult.RETUNE_SUFFIX, () -> engine.retune(distance));
     }
 
@@ -198,7 +201,18 @@ final class EngineHost implements AutoCloseable {
         }
         engine = kind.open(wanted);
         open = wanted;
+        if (wanted == loaded) {
+            retuned = phase.startsEmpty() ? 0 : retuned;
+            retuneOpened();
+        }
         inserts = new InsertSequence(data.records());
+    }
+
+    /** A store that was closed in between, for phases on records of their own, does not know any more. */
+    private void retuneOpened() {
+        if (retuned > 0) {
+            engine.retune(retuned);
+        }
     }
 
     private static String stores(EngineSettings settings) {
