@@ -71,7 +71,7 @@ class FrozenFileSystemTest {
             Thread thawing = Thread.ofPlatform().start(() -> thaw(other));
             List<Thread> readers = new ArrayList<>();
             try {
-                readers.addAll(readers(store, file));
+                startReaders(store, file, readers);
                 for (int i = 0; i < READERS; i++) {
                     scan(store, i * APART, APART / 2);
                 }
@@ -125,24 +125,23 @@ class FrozenFileSystemTest {
         }
     }
 
-    /** Threads that have all come to write to the file. */
-    private List<Thread> readers(KeyValueStore store, FileChannel file) {
-        List<Thread> readers = new ArrayList<>();
+    /** Until all have come to write to the file. */
+    private void startReaders(KeyValueStore store, FileChannel file, List<Thread> readers) {
         for (int i = 0; i < READERS; i++) {
             int number = i;
-            AtomicReference<Path> status = new AtomicReference<>();
-            readers.add(Thread.ofPlatform().start(() -> read(store, file, number, status)));
-            awaitHeld(status);
+            AtomicReference<Path> writing = new AtomicReference<>();
+            readers.add(Thread.ofPlatform().start(() -> read(store, file, number, writing)));
+            awaitHeld(readers.getLast(), writing);
         }
-        return readers;
     }
 
-    private void read(KeyValueStore store, FileChannel file, int number, AtomicReference<Path> status) {
+    private void read(KeyValueStore store, FileChannel file, int number, AtomicReference<Path> writing) {
         ByteBuffer bytes = ByteBuffer.allocateDirect(1);
         try (Cursor cursor = store.cursor(KeyRange.all())) {
-            status.set(Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self"))).resolve("status"));
+            Path status = Path.of("/proc").resolve(Files.readSymbolicLink(Path.of("/proc/thread-self"))).resolve("status");
             take(cursor, number * APART, TAKEN + TAKEN_APART * number);
             takeUntilLong(cursor);
+            writing.set(status); // not before: who reads from the device sleeps so, too
             file.write(bytes, 0);
             back.incrementAndGet();
         } catch (IOException e) {
@@ -158,8 +157,8 @@ class FrozenFileSystemTest {
     }
 
     /** Until the system says of a thread that it sleeps and is not to be woken. */
-    private static void awaitHeld(AtomicReference<Path> status) {
-        while (!isHeld(status.get())) {
+    private static void awaitHeld(Thread reader, AtomicReference<Path> writing) {
+        while (reader.isAlive() && !isHeld(writing.get())) {
             LockSupport.parkNanos(1_000_000);
         }
     }

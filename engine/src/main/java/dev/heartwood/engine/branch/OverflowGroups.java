@@ -5,7 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The overflow groups that recovery has met, by id, so that the branches it decodes share them. Holds a reference to each until it
+ * The overflow groups that recovery has met, by id, so that the branches it decodes share them, and how many extents all of them are said
+ * to have. Holds a reference to each until it
  * is closed. Belongs to one thread.
  */
 public final class OverflowGroups implements AutoCloseable {

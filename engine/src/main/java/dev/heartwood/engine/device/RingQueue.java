@@ -97,11 +97,7 @@ final class RingQueue implements IoQueue {
     private void prepare(int slot) {
         int already = done[slot];
         int rest = lengths[slot] - already;
-        if (writes[slot]) {
-            ring.write(file, addresses[slot] + already, rest, positions[slot] + already, slot);
-        } else {
-            ring.read(file, addresses[slot] + already, rest, positions[slot] + already, slot);
-        }
+        ring.prepare(writes[slot], file, addresses[slot] + already, rest, positions[slot] + already, slot);
     }
 
     @Override

@@ -94,23 +94,14 @@ public final class Aio implements Ring {
     }
 
     @Override
-    public void read(int file, long address, int length, long position, long userData) {
-        prepare(OPCODE_READ, file, address, length, position, userData);
-    }
-
-    @Override
-    public void write(int file, long address, int length, long position, long userData) {
-        prepare(OPCODE_WRITE, file, address, length, position, userData);
-    }
-
-    private void prepare(int opcode, int file, long address, int length, long position, long userData) {
+    public void prepare(boolean isWrite, int file, long address, int length, long position, long userData) {
         assert MemoryRegions.contains(address, length);
         if (unsubmitted + underWay + (refused ? 1 : 0) >= entries) {
             throw new IllegalStateException("the ring is full");
         }
         long operation = (long) IOCB_BYTES * ((first + unsubmitted) % entries);
         operations.set(NativeLinker.LONG, operation + IOCB_USER_DATA, userData);
-        operations.set(NativeLinker.LONG, operation + IOCB_OPCODE, opcode | (long) file << 32);
+        operations.set(NativeLinker.LONG, operation + IOCB_OPCODE, (isWrite ? OPCODE_WRITE : OPCODE_READ) | (long) file << 32);
         operations.set(NativeLinker.LONG, operation + IOCB_ADDRESS, address);
         operations.set(NativeLinker.LONG, operation + IOCB_LENGTH, length);
         operations.set(NativeLinker.LONG, operation + IOCB_POSITION, position);

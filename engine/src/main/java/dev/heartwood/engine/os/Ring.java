@@ -1,18 +1,20 @@
 package dev.heartwood.engine.os;
 
 /**
- * Reads and writes that the kernel carries out while the process goes on: they go in through {@link #read} and {@link #write}, start with
+ * Reads and writes that the kernel carries out while the process goes on: they go in through {@link #prepare}, start with
  * {@link #enter}, and come out through {@link #completed}. For one thread at a time. Allocates nothing once it is open.
  */
 public interface Ring extends AutoCloseable {
     /** The operations that can be under way at once. */
     int entries();
 
-    /** Prepares a read; {@code userData} comes back with its completion. The ring has room. */
-    void read(int file, long address, int length, long position, long userData);
+    /** Prepares a write, or a read; {@code userData} comes back with its completion. The ring has room. */
+    void prepare(boolean isWrite, int file, long address, int length, long position, long userData);
 
-    /** Prepares a write, as {@link #read}. */
-    void write(int file, long address, int length, long position, long userData);
+    /** Prepares a read, as {@link #prepare}. */
+    default void read(int file, long address, int length, long position, long userData) {
+        prepare(false, file, address, length, position, userData);
+    }
 
     /** Operations prepared and not yet taken by the kernel. */
     int unsubmitted();

@@ -109,23 +109,14 @@ public final class Uring implements Ring {
     }
 
     @Override
-    public void read(int file, long address, int length, long position, long userData) {
-        prepare(OPCODE_READ, file, address, length, position, userData);
-    }
-
-    @Override
-    public void write(int file, long address, int length, long position, long userData) {
-        prepare(OPCODE_WRITE, file, address, length, position, userData);
-    }
-
-    private void prepare(int opcode, int file, long address, int length, long position, long userData) {
+    public void prepare(boolean isWrite, int file, long address, int length, long position, long userData) {
         assert MemoryRegions.contains(address, length);
         if (tail - Memory.getIntAcquire(submissionHead) >= entries) {
             throw new IllegalStateException("the ring is full");
         }
         long entry = submissions + (long) SQE_BYTES * (tail & entries - 1);
         // Whole words, so that every other field of the reused entry becomes 0.
-        Memory.putLong(entry + SQE_OPCODE, opcode | (long) file << 32);
+        Memory.putLong(entry + SQE_OPCODE, (isWrite ? OPCODE_WRITE : OPCODE_READ) | (long) file << 32);
         Memory.putLong(entry + SQE_POSITION, position);
         Memory.putLong(entry + SQE_ADDRESS, address);
         Memory.putLong(entry + SQE_LENGTH, length);

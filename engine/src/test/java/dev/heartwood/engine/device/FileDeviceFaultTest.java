@@ -289,13 +289,13 @@ class FileDeviceFaultTest {
     @Test
     void aDeviceThatIsClosedMeanwhileKeepsItsDescriptor() {
         AtomicReference<FileDevice> closed = new AtomicReference<>();
-        int[] kinds = {0};
+        int[] errnos = {Errno.EBADF};
         DeviceCalls closing = new ForwardingCalls(calls) {
             @Override
             public long fallocate(int descriptor, int mode, long position, long length) {
                 if (mode == FileCalls.FALLOC_KEEP_SIZE) {
                     closed.get().close();
-                    kinds[0] = FileStatus.of(descriptor).errno();
+                    errnos[0] = FileStatus.of(descriptor).errno();
                 }
                 return super.fallocate(descriptor, mode, position, length);
             }
@@ -306,7 +306,7 @@ class FileDeviceFaultTest {
         other.discard(0, PAGE);
         int descriptor = other.open();
         other.restore(0, PAGE);
-        assertEquals(0, kinds[0]);
+        assertEquals(0, errnos[0]);
         assertEquals(Errno.EBADF, FileStatus.of(descriptor).errno(), "closed once nobody uses it");
         assertThrows(ClosedException.class, () -> other.restore(0, PAGE));
     }

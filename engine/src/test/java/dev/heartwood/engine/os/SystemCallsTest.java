@@ -139,7 +139,7 @@ class SystemCallsTest {
             for (int i = 0; i < 1000; i++) {
                 if (i % 2 == 0) {
                     Memory.putLong(page, i);
-                    ring.write(descriptor, page, 4096, 4096, i);
+                    ring.prepare(true, descriptor, page, 4096, 4096, i);
                 } else {
                     Memory.putLong(page, -1);
                     ring.read(descriptor, page, 4096, 4096, i);
@@ -205,7 +205,7 @@ class SystemCallsTest {
             if (isRefused && i < 6) {
                 ring.read(Integer.MAX_VALUE, page, 4096, 0, i);
             } else if (isRefused) {
-                ring.write(descriptor, page, 4096, 0, i); // opened to be read alone
+                ring.prepare(true, descriptor, page, 4096, 0, i); // opened to be read alone
             } else {
                 ring.read(descriptor, page, 4096, 4096L * (i / 3), i);
             }

@@ -19,16 +19,16 @@
  *   <li><b>RocksDB</b>: one HyperClockCache is the whole budget, and memtables are charged to it. Memtables are
  *       a quarter of the budget, at most 64 MiB; four of them when the data fits, else two. Levelled compaction
  *       with dynamic level sizes, a first level of four memtables, a background job for each processor, two at
- *       least, and one more, as Heartwood has a worker for each and one that packs. Blocks of 4 KiB in format 6 with a hash index in data blocks, whole-key Bloom filters of
- *       10 bits, no compression since the values are incompressible. Index and filter blocks lie outside the cache when the data fits, which
+ *       least, and one more, as Heartwood has a worker for each and one that packs. Blocks of 4 KiB in format 6 with a hash index in data
+ *       blocks, whole-key Bloom filters of 10 bits, no compression since the values are incompressible. Index and filter blocks lie outside the cache when the data fits, which
  *       makes gets faster, else inside, so that the budget is kept. When the data does not fit, reads, flushes
  *       and compactions are direct, so that the operating system's cache is no second, unbounded budget. One
  *       iterator per thread, refreshed before a scan. Direct byte buffers throughout. Several stores share the cache
  *       and, within it, what all memtables may have; a memtable of one is its part of that, at least 1 MiB. Iterators read ahead as
  *       they do by themselves.
  *   <li><b>LMDB</b>: NOSYNC, WRITEMAP, MAPASYNC and NORDAHEAD; what writes every record (loads, overwrites) in
- *       transactions of 1,000 records, all else in transactions of one; one read transaction per thread, reset and renewed; the binding checks no arguments. Its cache is the operating
- *       system's: run the benchmark in a memory cgroup to hold it to the budget.
+ *       transactions of 1,000 records, all else in transactions of one; one read transaction per thread, reset and renewed; the binding
+ *       checks no arguments. Its cache is the operating system's: run the benchmark in a memory cgroup to hold it to the budget.
  *   <li><b>MVStore</b>: a cache of the budget's size in a heap of twice the budget and 256 MiB, since its
  *       accounting leaves out much of what its pages take; 16 cache segments, its own background thread, no
  *       compression. Its keys and values are arrays, so it allocates.
