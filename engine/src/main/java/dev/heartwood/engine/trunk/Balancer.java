@@ -186,7 +186,7 @@ final class Balancer {
 
     private List<TrunkNode> splitLeaf(TrunkNode leaf, Span span) {
         long bytes = NodeMemo.bytes(leaf, span);
-        if (bytes <= shape.leafBytesMax()) {
+        if (bytes <= shape.firstLeafBytesMax()) {
             return List.of(leaf);
         }
         boolean isWhole = span.from() == null && span.to() == null;

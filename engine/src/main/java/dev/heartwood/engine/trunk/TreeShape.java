@@ -11,6 +11,7 @@ import dev.heartwood.engine.os.MemoryPool;
  * @param memtableBytes the size of a full memtable
  * @param flushBytes what a node keeps for one child before it moves on, in bytes
  * @param leafBytesMax the size at which a leaf splits, unless it has few entries
+ * @param firstLeafBytesMax that of the leaf that is the whole tree
  * @param spread where keys lie
  * @param reachMax bytes of all runs that a leaf refers to, for each that lies in the leaf, that are left alone: as many keys its
  *     filters name for each of its own. With 2^n, n splits into halves by reference are followed by a rewrite
@@ -25,6 +26,7 @@ public record TreeShape(
         long memtableBytes,
         long flushBytes,
         long leafBytesMax,
+        long firstLeafBytesMax,
         KeySpread spread,
         long reachMax,
         int leavesAhead,
@@ -49,6 +51,7 @@ public record TreeShape(
     private static final long FILE_BYTES_PER_LEAF_AHEAD = 4 << 20;
 
     private static final int LEAVES_OF_FULL_FILE = 16;
+    private static final int FIRST_LEAVES_OF_FILE = 8;
     private static final int LEAF_MEMTABLES_MIN = 2;
     /** In leaves that are much smaller, extents that are begun take much of the file. */
     private static final long LEAF_BYTES_LEAST = 3 << 20;
@@ -65,6 +68,7 @@ public record TreeShape(
                 runsMax,
                 memtableBytes,
                 flushBytes,
+                leafBytesMax,
                 leafBytesMax,
                 KeySpread.ANY,
                 Long.MAX_VALUE,
@@ -94,6 +98,7 @@ public record TreeShape(
                 memtableBytes,
                 4 * memtableBytes,
                 memtableBytes,
+                memtableBytes,
                 KeySpread.EVEN,
                 REACH_MAX_EVEN,
                 LEAVES_AHEAD_OF_FANOUT * fanout,
@@ -104,12 +109,12 @@ public record TreeShape(
 
     /** This shape for a tree whose filters know groups of keys. */
     public TreeShape withGroups() {
-        return with(KeySpread.GROUPED, leafBytesMax, leavesAhead, leafEntries, filterEntriesMax, mergedRunsMax);
+        return with(KeySpread.GROUPED, leafBytesMax, firstLeafBytesMax, leavesAhead, leafEntries, filterEntriesMax, mergedRunsMax);
     }
 
     /** This shape with filters of so many entries at most. */
     TreeShape withFiltersOf(long entriesMax) {
-        return with(spread, leafBytesMax, leavesAhead, leafEntries, entriesMax, mergedRunsMax);
+        return with(spread, leafBytesMax, firstLeafBytesMax, leavesAhead, leafEntries, entriesMax, mergedRunsMax);
     }
 
     /** This shape where merges have no more memory than a pool's. */
@@ -119,17 +124,24 @@ public record TreeShape(
 
     /** This shape with merges of so many runs at most. */
     TreeShape withMergesOf(int runs) {
-        return with(spread, leafBytesMax, leavesAhead, leafEntries, filterEntriesMax, runs);
+        return with(spread, leafBytesMax, firstLeafBytesMax, leavesAhead, leafEntries, filterEntriesMax, runs);
     }
 
     private TreeShape with(
-            KeySpread keys, long leafBytes, int leaves, long entriesOfLeaf, long entriesOfFilter, int runsOfMerge) {
+            KeySpread keys,
+            long leafBytes,
+            long firstLeafBytes,
+            int leaves,
+            long entriesOfLeaf,
+            long entriesOfFilter,
+            int runsOfMerge) {
         return new TreeShape(
                 fanoutMax,
                 runsMax,
                 memtableBytes,
                 flushBytes,
                 leafBytes,
+                firstLeafBytes,
                 keys,
                 reachMax,
                 leaves,
@@ -140,7 +152,8 @@ public record TreeShape(
 
     /**
      * This shape for a file of so many bytes at most: to merge a leaf takes as much as it holds, which the file has to have free, and each
-     * leaf begins extents, so that leaves are neither small nor many ahead of their data.
+     * leaf begins extents, so that leaves are neither small nor many ahead of their data. The first leaf splits while the file has room for all
+     * of it three times over, which that takes, and for the memtables that come meanwhile; not into leaves so small that they are merged again.
      */
     public TreeShape within(long fileBytesMax) {
         long least = Math.max(LEAF_BYTES_LEAST, LEAF_MEMTABLES_MIN * memtableBytes);
@@ -148,7 +161,8 @@ public record TreeShape(
         long most = isLimited && spread == KeySpread.EVEN ? Math.max(leafBytesMax, LEAF_BYTES_LEAST) : leafBytesMax;
         long leafBytes = Math.min(most, Math.max(least, fileBytesMax / LEAVES_OF_FULL_FILE));
         int leaves = (int) Math.min(leavesAhead, fileBytesMax / FILE_BYTES_PER_LEAF_AHEAD);
-        return with(spread, leafBytes, leaves, isLimited ? 0 : leafEntries, filterEntriesMax, mergedRunsMax);
+        long firstLeafBytes = Math.min(leafBytes, Math.max(leafBytes / 2, fileBytesMax / FIRST_LEAVES_OF_FILE));
+        return with(spread, leafBytes, firstLeafBytes, leaves, isLimited ? 0 : leafEntries, filterEntriesMax, mergedRunsMax);
     }
 
     /**
@@ -158,8 +172,10 @@ public record TreeShape(
      * @param isWhole whether the leaf is the whole tree
      */
     long leafBytesMax(double entryBytes, boolean isWhole) {
-        long most = isWhole ? 0 : (long) Math.min(LEAF_GROWTH_MAX * leafBytesMax, leafEntries * entryBytes);
-        return Math.max(leafBytesMax, most);
+        if (isWhole) {
+            return firstLeafBytesMax;
+        }
+        return Math.max(leafBytesMax, (long) Math.min(LEAF_GROWTH_MAX * leafBytesMax, leafEntries * entryBytes));
     }
 
     /** Leaves smaller than this are merged with a neighbour. */

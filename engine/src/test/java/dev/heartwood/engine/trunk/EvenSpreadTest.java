@@ -28,6 +28,7 @@ class EvenSpreadTest {
                 MEMTABLE_BYTES,
                 4 * MEMTABLE_BYTES,
                 (long) (leafMemtables * MEMTABLE_BYTES),
+                (long) (leafMemtables * MEMTABLE_BYTES),
                 KeySpread.EVEN,
                 reachMax,
                 fanoutMax / 2,

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Span;
@@ -17,6 +18,8 @@ import java.util.SplittableRandom;
 import java.util.function.LongPredicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Leaves whose parts could not be merged for want of space do not split, and growth leaves space for splits that can be done. */
 class SplitSpaceTest {
@@ -134,7 +137,30 @@ class SplitSpaceTest {
     }
 
     private static SplitSpace ofFile(long extents) {
-        return new SplitSpace(SHAPE, new ExtentAllocator(new ArrayDevice(), extents << 17, 0));
+        return ofFile(SHAPE, extents << 17);
+    }
+
+    private static SplitSpace ofFile(TreeShape shape, long bytes) {
+        return new SplitSpace(shape, new ExtentAllocator(new ArrayDevice(), bytes, 0));
+    }
+
+    /** Else it stays one for ever, and the store takes a quarter less: memtables that come before it can split are more than there is room for. */
+    @ParameterizedTest
+    @ValueSource(ints = {12, 16, 20, 32})
+    void theFirstLeafIsDueToSplitLongBeforeItCannotBe(int fileMebibytes) {
+        long fileBytes = ByteSize.mib(fileMebibytes).bytes();
+        TreeShape shape = TreeShape.of(8, fileBytes / 32).within(fileBytes);
+        try (TrunkFixture whole = new TrunkFixture(
+                new TreeShape(8, 8, MEMTABLE_BYTES, 1 << 30, 1 << 30), TrunkPolicies.SIZE_TIERED, null)) {
+            long bytes = shape.firstLeafBytesMax() + 2 * shape.memtableBytes();
+            for (int i = 0; i < bytes / VALUE_BYTES; i++) {
+                whole.put(String.format("%08d", i), "v".repeat(VALUE_BYTES));
+            }
+            whole.pack();
+            TrunkNode root = whole.trunk.version().root();
+            assertTrue(ofFile(shape, fileBytes).mergeExtents(root) > MergeSpace.of(root).extents());
+            whole.releaseAll();
+        }
     }
 
     /** What came from above is shared as it is: merges of the parts take less than that of a leaf which has it all. */
