@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class Memtable {
     private static final long CHUNK_BYTES_FIRST = MemoryPool.BLOCK_BYTES_MIN;
     private static final long CHUNK_BYTES_MAX = 1 << 20;
-    // Lanes leave at most this part of bytesMax unused in their last chunks.
+    // Lanes leave at most this part of the memtable unused in their last chunks.
     private static final long CHUNK_SHARE = 8;
     // Smaller batches fit into what tables keep free, or the overflow lists.
     private static final int INDEX_RESERVE_COUNT_MIN = 64;
@@ -49,12 +49,21 @@ public final class Memtable {
      *     entry or batch the pool has room for
      */
     public Memtable(MemoryPool pool, SortArrays arrays, long generation, int lanes, long bytesMax) {
+        this(pool, arrays, generation, lanes, bytesMax, bytesMax);
+    }
+
+    /**
+     * As the other.
+     *
+     * @param bytesExpected what it has when it is sealed, as a rule; less where others share the pool
+     */
+    public Memtable(MemoryPool pool, SortArrays arrays, long generation, int lanes, long bytesMax, long bytesExpected) {
         if (lanes < 1) {
             throw new IllegalArgumentException(lanes + " lanes");
         }
         this.generation = generation;
         this.bytesMax = bytesMax;
-        long share = Math.max(1, bytesMax / (CHUNK_SHARE * lanes));
+        long share = Math.max(1, bytesExpected / (CHUNK_SHARE * lanes));
         this.chunkBytesMax = Math.clamp(Long.highestOneBit(share), CHUNK_BYTES_FIRST, CHUNK_BYTES_MAX);
         this.blocks = new PoolBlocks(pool);
         this.index = new HashIndex(blocks, lanes);

@@ -24,7 +24,6 @@ import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.record.RecordCache;
 import dev.heartwood.engine.store.Generations.Generation;
 import dev.heartwood.engine.store.StoreOpener.Purpose;
-import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
 import dev.heartwood.engine.trunk.MergeAdmission;
 import java.nio.file.Path;
@@ -78,6 +77,7 @@ public final class EngineEnvironment implements Environment {
     private final PageCache cache;
     private final RecordCache records;
     private final IdleMemory idleMemory;
+    private final SharedMemtables memtables;
     private final Workers workers;
     private final Operations operations;
     private final UserCode userCode = new UserCode();
@@ -124,6 +124,7 @@ public final class EngineEnvironment implements Environment {
             started = surroundings.workers().apply(options.workers());
             this.workers = started;
             this.idleMemory = loans();
+            this.memtables = new SharedMemtables(this::shares, started, plan.memtablesSharedBytes());
             cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
             this.closing = new Closing(
                     workers::close,
@@ -334,13 +335,18 @@ public final class EngineEnvironment implements Environment {
         long framesUsed = stats.frames() - stats.framesAvailable() - stats.framesOfMaps();
         return new MemoryStats(
                 options.memory().bytes(),
-                Math.max(0, memtablePool.allocated() - records.bytesBorrowed() - cache.bytesBorrowed(memtablePool)),
+                memtableBytesHeld(),
                 framesUsed * PageLayout.PAGE_BYTES + stats.bytesBorrowed() + records.bytesHeld(),
                 cache.bytes() + stats.bytesBorrowed() + records.bytes(),
                 Math.max(0, mergePool.allocated() - cache.bytesBorrowed(mergePool)) + foregroundPool.allocated()
                         + Math.max(0, cachePool.allocated() - cache.bytes()),
                 (long) stats.framesOfMaps() * PageLayout.PAGE_BYTES,
                 shares().stream().mapToLong(MemoryShare::logBytes).sum());
+    }
+
+    /** What memtables of all stores have of their memory, without what is lent of it. */
+    long memtableBytesHeld() {
+        return Math.max(0, memtablePool.allocated() - records.bytesBorrowed() - cache.bytesBorrowed(memtablePool));
     }
 
     @Override
@@ -494,7 +500,12 @@ public final class EngineEnvironment implements Environment {
 
     /** A new memtable in the shared pool. */
     Memtable newMemtable(long generation, int lanes, long bytesMax) {
-        return new Memtable(memtablePool, sortArrays, generation, lanes, bytesMax);
+        return new Memtable(memtablePool, sortArrays, generation, lanes, bytesMax, memtableBytesExpected(bytesMax));
+    }
+
+    /** What a memtable of so many bytes at most has when it is sealed, where all stores are written alike. */
+    long memtableBytesExpected(long bytesMax) {
+        return Math.min(bytesMax, plan.memtablesSharedBytes() / openStores());
     }
 
     /** Where a store's memtables come from. */
@@ -536,7 +547,14 @@ public final class EngineEnvironment implements Environment {
 
             @Override
             public void relieve() {
-                sealLargest();
+                memtables.sealLargest();
+            }
+
+            @Override
+            public void sealAhead() {
+                if (openStores > 1) {
+                    memtables.sealAhead();
+                }
             }
 
             @Override
@@ -570,7 +588,7 @@ public final class EngineEnvironment implements Environment {
     boolean awaitMemtableMemory() {
         openingsWaiting.getAndIncrement();
         try {
-            sealLargest();
+            memtables.sealLargest();
             // In this order: a store is among the open ones before its opening ends.
             boolean isComing = openings > openingsWaiting.get()
                     || idleMemory.isComing()
@@ -608,21 +626,5 @@ public final class EngineEnvironment implements Environment {
             isAny |= share.giveBackEmpty();
         }
         return isAny;
-    }
-
-    /** Has the store with the largest active memtable seal it. */
-    private void sealLargest() {
-        MemoryShare largest = null;
-        long most = 0;
-        for (MemoryShare share : shares()) {
-            long bytes = share.sealableBytes();
-            if (bytes > most) {
-                most = bytes;
-                largest = share;
-            }
-        }
-        if (largest != null) {
-            workers.submit(Priority.SEAL, largest::seal);
-        }
     }
 }

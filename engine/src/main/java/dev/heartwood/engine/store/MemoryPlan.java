@@ -40,6 +40,8 @@ record MemoryPlan(
     /** Up to this many bytes, and a little more for much memory, a quarter of what is for caching is for records, the rest for pages. */
     private static final long RECORDS_FEW = ByteSize.mib(64).bytes();
 
+    private static final int MEMTABLES_FREE_PERCENT = 64;
+    private static final int MEMTABLES_SHARED_PERCENT = 75;
     private static final int SEGMENT_MIN = 64 << 10;
     private static final int SEGMENT_MAX = 4 << 20;
 
@@ -61,6 +63,19 @@ record MemoryPlan(
     private static long withSmall(long foreground) {
         long more = foreground + FOREGROUND_SMALL;
         return Long.highestOneBit(more) == Long.highestOneBit(foreground) ? more : foreground;
+    }
+
+    /** What memtables may have while packing is on time: one that is being packed, and most of another, which takes as long to fill. */
+    long memtablesFreeBytes() {
+        return memtablesBytes * MEMTABLES_FREE_PERCENT / 100;
+    }
+
+    /**
+     * What memtables of several stores may have, with one more like the largest of them, before that is sealed: packing costs nobody anything then,
+     * as long as it is on time.
+     */
+    long memtablesSharedBytes() {
+        return memtablesBytes * MEMTABLES_SHARED_PERCENT / 100;
     }
 
     /** What memtables take of one write. */

@@ -23,6 +23,9 @@ interface MemtableSource {
     /** Asks whoever holds most memory to seal. */
     void relieve();
 
+    /** Where several stores share the memory, has the largest memtables sealed before it is gone. For who writes, now and then; waits for nobody. */
+    void sealAhead();
+
     /** Has memory given back that stores have in memtables without entries; returns whether there was any. */
     boolean giveBackEmpty();
 

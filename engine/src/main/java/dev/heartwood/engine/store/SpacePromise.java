@@ -23,11 +23,14 @@ final class SpacePromise {
     static final class Space {
         private final ExtentAllocator extents;
         private final LongSupplier mergeExtents;
-        private final long memtableBytes;
+        private final LongSupplier memtableBytes;
         private volatile int forMerges;
 
-        /** @param mergeExtents walks the tree for the extents that merges of what is there, and the checkpoint after them, may take before they give as many back */
-        Space(ExtentAllocator extents, LongSupplier mergeExtents, long memtableBytes) {
+        /**
+         * @param mergeExtents walks the tree for the extents that merges of what is there, and the checkpoint after them, may take before they give as many back
+         * @param memtableBytes what a memtable has when it is sealed, as a rule
+         */
+        Space(ExtentAllocator extents, LongSupplier mergeExtents, LongSupplier memtableBytes) {
             this.extents = extents;
             this.mergeExtents = mergeExtents;
             this.memtableBytes = memtableBytes;
@@ -93,8 +96,11 @@ final class SpacePromise {
 
     /** What is promised at once where so many bytes of records are wanted. */
     private long ahead(long wanted) {
-        long ahead = limit == 0 ? 0 : space.memtableBytes / STEPS;
-        return Math.max(wanted, Math.min(wanted + ahead, space.memtableBytes));
+        if (limit == 0) {
+            return wanted;
+        }
+        long full = space.memtableBytes.getAsLong();
+        return Math.max(wanted, Math.min(wanted + full / STEPS, full));
     }
 
     /**
@@ -168,8 +174,9 @@ final class SpacePromise {
      */
     void prepareNext() {
         space.lookAtTree();
-        if (memtable.chunkBytes() >= space.memtableBytes / 2) {
-            space.extents.growAhead(extents(space.memtableBytes / AHEAD_SHARE));
+        long full = space.memtableBytes.getAsLong();
+        if (memtable.chunkBytes() >= full / 2) {
+            space.extents.growAhead(extents(full / AHEAD_SHARE));
         }
     }
 

@@ -319,7 +319,8 @@ final class StoreOpener {
         AtomicLong sequence = new AtomicLong(Math.max(replayed.lastSequence(), found.sequence()) + 1);
         log.rotate(generation, sequence.get());
         Memtable replayedLast = recovery.rest();
-        SpacePromise.Space space = new SpacePromise.Space(extents, () -> trunk.mergeExtents() + images.extentCount(), memtableBytes);
+        SpacePromise.Space space = new SpacePromise.Space(
+                extents, () -> trunk.mergeExtents() + images.extentCount(), () -> environment.memtableBytesExpected(memtableBytes));
         Generations generations = new Generations(new Generation(generation, replayedLast, new SpacePromise(space, replayedLast)));
 
         CheckpointDistance distance = new CheckpointDistance(options.checkpointDistance(), memtableBytes);
@@ -461,8 +462,6 @@ final class StoreOpener {
     /** A memtable that is being packed and most of another are no debt: packing is as a rule done before that one is full. */
     private static final double MEMTABLES_FREE = 1.6;
 
-    private static final double POOL_SHARE_FREE = 0.64;
-
     /** What the background asks of the store. */
     private record StoreSteps(
             Checkpointer checkpointer,
@@ -505,11 +504,15 @@ final class StoreOpener {
 
         @Override
         public double memtableShare(boolean isFirst) {
+            long pool = environment.plan().memtablesBytes();
+            long freeOfAll = environment.plan().memtablesFreeBytes();
+            if (environment.openStores() > 1) {
+                return Math.max(0, (double) (environment.memtableBytesHeld() - freeOfAll) / (pool - freeOfAll));
+            }
             if (generations.sealedCount() == 0) {
                 return 0;
             }
-            long pool = environment.plan().memtablesBytes();
-            double free = isFirst ? 0 : Math.min(MEMTABLES_FREE * memtableBytes, POOL_SHARE_FREE * pool);
+            double free = isFirst ? 0 : Math.min(MEMTABLES_FREE * memtableBytes, freeOfAll);
             return Math.max(0, (generations.bytesHeld() - free) / (pool - free));
         }
     }

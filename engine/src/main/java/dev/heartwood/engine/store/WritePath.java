@@ -75,7 +75,7 @@ final class WritePath {
         this.nextSequence = nextSequence;
         this.dead = dead;
         this.syncing = this::sync;
-        this.payment = () -> throttle.pay(background.debtShare(), background.memtableShare());
+        this.payment = this::pay;
     }
 
     /** Writes one entry whose key and value are in native memory. {@code slot} is the caller's epoch, left while waiting. */
@@ -233,6 +233,11 @@ final class WritePath {
         if (due) {
             operation.outsideEpoch(payment);
         }
+    }
+
+    private void pay() {
+        memtables.sealAhead();
+        throttle.pay(background.debtShare(), background.memtableShare());
     }
 
     /** Makes every logged write survive the loss of power. Outside the epoch, since that may take long; who closes waits for who uses the log. */

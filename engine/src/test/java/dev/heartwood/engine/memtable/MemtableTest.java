@@ -154,6 +154,16 @@ class MemtableTest {
         assertEquals(List.of(2L, 1L, 3L), sequences(memtable.cursor(Entries.NEWEST)));
     }
 
+    /** Where many share the pool, chunks that double would leave half of it unused. */
+    @Test
+    void chunksAreAPartOfWhatItIsExpectedToHave() {
+        use(new Memtable(pool, new SortArrays(), 1, 2, 32 * MEBIBYTE, 256 << 10));
+        for (long sequence = 1; memtable.bytes() < MEBIBYTE; sequence++) {
+            assertTrue(fixture.put((int) (sequence % 2), bytes("key" + sequence), sequence, new byte[100]));
+            assertTrue(memtable.chunkBytes() <= memtable.bytes() * 4 / 3 + (48 << 10), memtable.chunkBytes() + " for " + memtable.bytes());
+        }
+    }
+
     @Test
     void reserveRefusesWhenFullAndAnEmptyMemtableTakesAnything() {
         use(new Memtable(pool, new SortArrays(), 1, 2, 64 << 10));
