@@ -52,6 +52,9 @@ public final class EngineEnvironment implements Environment {
     private static final int MERGE_MEMORY_LEFT = 8;
 
     private static final int LANES_MAX = 16;
+    /** With more stores than so many for each lane, that is for each thread that is expected to write, two seldom meet in one. */
+    private static final int STORES_PER_LANE = 8;
+
     /** Of all stores together, and of each at least; the system lets a process have 65,530 mappings unless told otherwise. */
     private static final int LOG_SEGMENTS_OPEN_MAX = 1 << 14;
 
@@ -548,6 +551,11 @@ public final class EngineEnvironment implements Environment {
             @Override
             public void relieve() {
                 memtables.sealLargest();
+            }
+
+            @Override
+            public boolean isOneOfMany() {
+                return openStores > STORES_PER_LANE * lanes;
             }
 
             @Override

@@ -10,8 +10,19 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 final class Lanes {
     private static final int STRIDE = 32;
 
+    /** As long as most writes take, and some milliseconds more for an owner who has lost his processor: who goes elsewhere takes another file for long. */
+    private static final int LOOKS_FEW = 256;
+
+    /** Writers that meet in the first lane for the eighth time, with no more than so many writes between two meetings, part for some time. */
+    private static final int MEETING = 64;
+
+    private static final int CROWD = 7 * MEETING;
+    private static final int APART = 1 << 16;
+
     private final AtomicIntegerArray owned;
     private final int count;
+    /** How much writers have met in the first lane lately; each write there takes one away. Of two who change it at once one may not count. */
+    private int crowd;
 
     /** {@code count} is a power of two. */
     Lanes(int count) {
@@ -34,6 +45,38 @@ final class Lanes {
             lane = lane + 1 & (count - 1);
             BriefWait.pause(looks);
         }
+    }
+
+    /**
+     * Owns the first lane, or some other when that stays taken, or writers met there often lately: so that a store which few write to at once
+     * has what each lane takes, memory and a file of the log, for few.
+     */
+    int enterFew(int hint) {
+        int lane = crowd < CROWD ? enterFirst(hint) : enter(hint);
+        if (lane == 0 && crowd > 0) {
+            crowd--;
+        }
+        return lane;
+    }
+
+    private int enterFirst(int hint) {
+        int looks = 0;
+        while (owned.getPlain(index(0)) != 0 || !owned.compareAndSet(index(0), 0, 1)) {
+            if (++looks == LOOKS_FEW) {
+                met();
+                return enter(hint);
+            }
+            BriefWait.pause(looks);
+        }
+        if (looks > 0) {
+            met();
+        }
+        return 0;
+    }
+
+    private void met() {
+        int more = crowd + MEETING;
+        crowd = more < CROWD ? more : CROWD + APART;
     }
 
     /** Owns the first lane, waiting for it if need be: so that what is synced together lies in one file of the log. */

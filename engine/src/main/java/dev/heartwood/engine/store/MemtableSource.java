@@ -23,6 +23,9 @@ interface MemtableSource {
     /** Asks whoever holds most memory to seal. */
     void relieve();
 
+    /** Whether so many stores share the memory that hardly ever two write to one at once. */
+    boolean isOneOfMany();
+
     /** Where several stores share the memory, has the largest memtables sealed before it is gone. For who writes, now and then; waits for nobody. */
     void sealAhead();
 

@@ -504,17 +504,17 @@ final class StoreOpener {
 
         @Override
         public double memtableShare(boolean isFirst) {
-            long pool = environment.plan().memtablesBytes();
             long freeOfAll = environment.plan().memtablesFreeBytes();
-            if (environment.openStores() > 1) {
-                return Math.max(0, (double) (environment.memtableBytesHeld() - freeOfAll) / (pool - freeOfAll));
-            }
+            double ofAll = environment.openStores() > 1 ? share(environment.memtableBytesHeld(), freeOfAll) : 0;
             if (generations.sealedCount() == 0) {
-                return 0;
+                return ofAll;
             }
             double free = isFirst ? 0 : Math.min(MEMTABLES_FREE * memtableBytes, freeOfAll);
-            return Math.max(0, (generations.bytesHeld() - free) / (pool - free));
+            return Math.max(ofAll, share(generations.bytesHeld(), free));
+        }
+
+        private double share(long held, double free) {
+            return Math.max(0, (held - free) / (environment.plan().memtablesBytes() - free));
         }
     }
-
 }

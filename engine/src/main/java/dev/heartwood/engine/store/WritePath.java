@@ -148,7 +148,10 @@ final class WritePath {
 
     /** Synced writes share a lane: a group commit waits for the device once for each lane that has something to sync. */
     private int enterLane(Operation operation, Durability durability) {
-        return durability == Durability.SYNC ? lanes.enterFirst() : lanes.enter(operation.slot());
+        if (durability == Durability.SYNC) {
+            return lanes.enterFirst();
+        }
+        return memtables.isOneOfMany() ? lanes.enterFew(operation.slot()) : lanes.enter(operation.slot());
     }
 
     /** Writes a batch whose encoding is in native memory, as a whole. */
