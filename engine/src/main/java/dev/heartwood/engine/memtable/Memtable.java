@@ -30,7 +30,7 @@ public final class Memtable {
 
     private final long generation;
     private final long bytesMax;
-    private final long chunkBytesMax;
+    private final long bytesExpected;
     private final PoolBlocks blocks;
     private final HashIndex index;
     private final Lane[] lanes;
@@ -63,8 +63,7 @@ public final class Memtable {
         }
         this.generation = generation;
         this.bytesMax = bytesMax;
-        long share = Math.max(1, bytesExpected / (CHUNK_SHARE * lanes));
-        this.chunkBytesMax = Math.clamp(Long.highestOneBit(share), CHUNK_BYTES_FIRST, CHUNK_BYTES_MAX);
+        this.bytesExpected = bytesExpected;
         this.blocks = new PoolBlocks(pool);
         this.index = new HashIndex(blocks, lanes);
         this.lanes = new Lane[lanes];
@@ -141,8 +140,19 @@ public final class Memtable {
     public long limitWanted(long blockBytes) {
         long held = chunkBytes.get();
         boolean fits = held + blockBytes <= bytesMax || entries() == 0;
-        long wanted = held + Math.max(blockBytes, chunkBytesMax);
+        long wanted = held + Math.max(blockBytes, chunkBytesMax());
         return !sealed && fits && wanted > chunkBytesLimit ? wanted : 0;
+    }
+
+    /** The largest chunk of a lane now: a part of what all are expected to have, or have already. */
+    private long chunkBytesMax() {
+        long all = Math.min(bytesMax, Math.max(bytesExpected, chunkBytes.get()));
+        return Math.clamp(Long.highestOneBit(Math.max(1, all / (CHUNK_SHARE * lanes.length))), CHUNK_BYTES_FIRST, CHUNK_BYTES_MAX);
+    }
+
+    /** The most bytes of records that it takes, but for a single one that is larger. */
+    public long bytesMax() {
+        return bytesMax;
     }
 
     /** Bytes of chunks. */
@@ -164,7 +174,7 @@ public final class Memtable {
         for (long bytes = Math.max(lane.chunkBytesNext(), needed); bytes >= needed; bytes >>>= 1) {
             long chunk = allocateChunk(bytes, isEmpty);
             if (chunk != 0) {
-                lane.addChunk(chunk, bytes, Math.min(2 * bytes, chunkBytesMax));
+                lane.addChunk(chunk, bytes, Math.min(2 * bytes, chunkBytesMax()));
                 return true;
             }
         }

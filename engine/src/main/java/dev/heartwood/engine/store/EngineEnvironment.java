@@ -55,6 +55,8 @@ public final class EngineEnvironment implements Environment {
     /** With more stores than so many for each lane, that is for each thread that is expected to write, two seldom meet in one. */
     private static final int STORES_PER_LANE = 8;
 
+    private static final int PAYMENTS_OF_ROOM = 4;
+
     /** Of all stores together, and of each at least; the system lets a process have 65,530 mappings unless told otherwise. */
     private static final int LOG_SEGMENTS_OPEN_MAX = 1 << 14;
 
@@ -127,7 +129,8 @@ public final class EngineEnvironment implements Environment {
             started = surroundings.workers().apply(options.workers());
             this.workers = started;
             this.idleMemory = loans();
-            this.memtables = new SharedMemtables(this::shares, started, plan.memtablesSharedBytes());
+            this.memtables = new SharedMemtables(
+                    this::memtableBytesHeld, this::shares, started, plan.memtablesSharedBytes(), this::paymentBytesMax);
             cache.onWriteBackDue(new WriteBackTurns(cache, workers)::runSoon);
             this.closing = new Closing(
                     workers::close,
@@ -347,8 +350,13 @@ public final class EngineEnvironment implements Environment {
                 shares().stream().mapToLong(MemoryShare::logBytes).sum());
     }
 
+    /** What memtables of all stores have of their memory that take writes, or will be packed. */
+    long memtableBytesOwed() {
+        return memtables.owedBytes();
+    }
+
     /** What memtables of all stores have of their memory, without what is lent of it. */
-    long memtableBytesHeld() {
+    private long memtableBytesHeld() {
         return Math.max(0, memtablePool.allocated() - records.bytesBorrowed() - cache.bytesBorrowed(memtablePool));
     }
 
@@ -506,6 +514,11 @@ public final class EngineEnvironment implements Environment {
         return new Memtable(memtablePool, sortArrays, generation, lanes, bytesMax, memtableBytesExpected(bytesMax));
     }
 
+    /** What a lane may write before it pays: if all stores wrote as much at once, there would be memory for it beside what they have when one is sealed. */
+    long paymentBytesMax() {
+        return (plan.memtablesBytes() - plan.memtablesSharedBytes()) / openStores() / PAYMENTS_OF_ROOM;
+    }
+
     /** What a memtable of so many bytes at most has when it is sealed, where all stores are written alike. */
     long memtableBytesExpected(long bytesMax) {
         return Math.min(bytesMax, plan.memtablesSharedBytes() / openStores());
@@ -523,6 +536,11 @@ public final class EngineEnvironment implements Environment {
             @Override
             public long memtableBytes() {
                 return bytesMax;
+            }
+
+            @Override
+            public long paymentBytesMax() {
+                return EngineEnvironment.this.paymentBytesMax();
             }
 
             @Override

@@ -25,6 +25,8 @@ final class Generations {
         private volatile PackedMemtable packed;
 
         private volatile boolean isReleased;
+        /** Guarded by who looks at the memtables of all stores. */
+        private long firstSeen = -1;
 
         Generation(long number, Memtable memtable, SpacePromise space) {
             this.number = number;
@@ -38,6 +40,14 @@ final class Generations {
 
         Memtable memtable() {
             return memtable;
+        }
+
+        /** When it was seen first by {@link SharedMemtables}, which is {@code now} if it has not been. */
+        long firstSeen(long now) {
+            if (firstSeen < 0) {
+                firstSeen = now;
+            }
+            return firstSeen;
         }
 
         /** The extents that it will take. */

@@ -2,6 +2,7 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.ClosedException;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.store.Generations.Generation;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -33,9 +34,20 @@ final class MemoryShare {
         return write.userBytes();
     }
 
-    /** Bytes of the shared pool that {@link #seal} would have given back. */
+    /** The memtable that takes writes; {@link #seal} has its bytes of the shared pool given back. */
+    Generation active() {
+        return parts.generations().active();
+    }
+
+    /** What of the shared pool {@link #seal} would have given back. */
     long sealableBytes() {
-        return rotation.canSeal() ? parts.generations().active().memtable().bytesHeld() : 0;
+        return rotation.canSeal() ? active().memtable().bytesHeld() : 0;
+    }
+
+    /** What of it memtables have that take writes or will be packed; nothing where none can be, or the store takes no more writes. */
+    long owedBytes() {
+        boolean isOwed = !calls.isClosed() && !parts.failStop().isFailed() && !parts.background().packing().isRefused();
+        return isOwed ? parts.generations().bytesHeld() : 0;
     }
 
     /** Whether memory of this store's memtables is about to be given back, or would be if it were asked to seal. */
@@ -87,13 +99,13 @@ final class MemoryShare {
         }
     }
 
-    /** Seals the active memtable for the sake of other stores, unless that would have to wait. */
-    void seal() {
+    /** Seals a memtable for the sake of other stores, unless it is active no more, or that would have to wait. */
+    void seal(Generation active) {
         if (calls.isClosed()) {
             return;
         }
         try {
-            rotation.sealIfPossible();
+            rotation.sealIfPossible(active);
         } catch (RuntimeException | Error e) {
             parts.failStop().fail(e);
         }

@@ -176,12 +176,17 @@ final class MemtableRotation {
         }
     }
 
-    /** Seals the active memtable if that needs no waiting; for other stores that are short of memory. */
+    /** Seals the active memtable if that needs no waiting. */
     void sealIfPossible() {
+        sealIfPossible(generations.active());
+    }
+
+    /** As the other, when {@code active} is still the active one; for other stores that are short of memory. */
+    void sealIfPossible(Generation active) {
         lock.lock();
         try {
-            if (canSeal()) {
-                rotateNow(generations.active());
+            if (generations.active() == active && canSeal()) {
+                rotateNow(active);
             }
         } finally {
             lock.unlock();

@@ -11,6 +11,9 @@ interface MemtableSource {
     /** The size of a full one. */
     long memtableBytes();
 
+    /** The most bytes that a lane may write before it pays, so that it is told of in time what others write. */
+    long paymentBytesMax();
+
     /** Refuses a write of more bytes than one may be, with {@link InsufficientMemoryException}. */
     void checkFits(long bytes);
 

@@ -99,8 +99,7 @@ final class SpacePromise {
         if (limit == 0) {
             return wanted;
         }
-        long full = space.memtableBytes.getAsLong();
-        return Math.max(wanted, Math.min(wanted + full / STEPS, full));
+        return Math.max(wanted, Math.min(wanted + space.memtableBytes.getAsLong() / STEPS, memtable.bytesMax()));
     }
 
     /**

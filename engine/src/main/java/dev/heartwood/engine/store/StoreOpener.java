@@ -505,7 +505,7 @@ final class StoreOpener {
         @Override
         public double memtableShare(boolean isFirst) {
             long freeOfAll = environment.plan().memtablesFreeBytes();
-            double ofAll = environment.openStores() > 1 ? share(environment.memtableBytesHeld(), freeOfAll) : 0;
+            double ofAll = environment.openStores() > 1 ? share(environment.memtableBytesOwed(), freeOfAll) : 0;
             if (generations.sealedCount() == 0) {
                 return ofAll;
             }

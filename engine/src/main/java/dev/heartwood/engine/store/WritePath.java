@@ -71,7 +71,7 @@ final class WritePath {
         this.background = background;
         this.userCode = userCode;
         this.spaceSearch = new SpaceSearch(background, generations, memtables.memtableBytes(), rotation::sealIfPossible);
-        this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes());
+        this.throttle = new WriteThrottle(clock, lanes.count(), memtables.memtableBytes(), memtables::paymentBytesMax);
         this.nextSequence = nextSequence;
         this.dead = dead;
         this.syncing = this::sync;

@@ -3,6 +3,7 @@ package dev.heartwood.engine.store;
 import dev.heartwood.engine.base.Clock;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /**
  * Slows writers in proportion to what the background owes, a little each, so that none ever waits for a whole merge. Each lane
@@ -60,6 +61,7 @@ final class WriteThrottle {
     private final Clock clock;
     private final long[] unpaidBytes;
     private final long paymentBytesMax;
+    private final LongSupplier limit;
     private volatile long paymentBytes;
     /** What was written at once beyond what a payment is for, and is paid for with the next one. */
     private final AtomicLong beyondBytes = new AtomicLong();
@@ -68,11 +70,15 @@ final class WriteThrottle {
     private final LongAdder stallNanos = new LongAdder();
     private final AtomicLong stallNanosMax = new AtomicLong();
 
-    /** @param memtableBytes the size of a full memtable */
-    WriteThrottle(Clock clock, int lanes, long memtableBytes) {
+    /**
+     * @param memtableBytes the size of a full memtable
+     * @param limit the most bytes that a lane may write before it pays
+     */
+    WriteThrottle(Clock clock, int lanes, long memtableBytes, LongSupplier limit) {
         this.clock = clock;
+        this.limit = limit;
         paymentBytesMax = Math.clamp(memtableBytes / PAYMENTS_OF_MEMTABLE, PAYMENT_BYTES_LEAST, PAYMENT_BYTES_MOST);
-        paymentBytes = paymentBytesMax;
+        paymentBytes = paymentBytesMax();
         unpaidBytes = new long[lanes * STRIDE];
     }
 
@@ -102,7 +108,7 @@ final class WriteThrottle {
                 DEBT_NANOS_PER_BYTE * debt,
                 MEMORY_NANOS_PER_BYTE * memory * memory / (1 - memory + MEMORY_LEFT_MIN));
         if (cost == 0) {
-            payNextAfter(paymentBytesMax);
+            payNextAfter(paymentBytesMax());
             return;
         }
         long nanos = Math.min((long) ((paymentBytes + beyond) * cost), DELAY_NANOS_MAX);
@@ -117,8 +123,12 @@ final class WriteThrottle {
         }
     }
 
+    private long paymentBytesMax() {
+        return Math.max(Math.min(paymentBytesMax, limit.getAsLong()), PAYMENT_BYTES_MIN);
+    }
+
     private void payNextAfter(long bytes) {
-        long next = Math.clamp(bytes, PAYMENT_BYTES_MIN, paymentBytesMax);
+        long next = Math.clamp(bytes, PAYMENT_BYTES_MIN, paymentBytesMax());
         if (next != paymentBytes) {
             paymentBytes = next;
         }

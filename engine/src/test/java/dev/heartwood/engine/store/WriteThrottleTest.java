@@ -34,7 +34,7 @@ class WriteThrottleTest {
     }
 
     private final LateClock clock = new LateClock();
-    private final WriteThrottle throttle = new WriteThrottle(clock, 2, MEMTABLE_BYTES);
+    private final WriteThrottle throttle = new WriteThrottle(clock, 2, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
 
     @Test
     void aPaymentIsDueForAllThatALaneHasWrittenSinceTheLast() {
@@ -46,14 +46,14 @@ class WriteThrottleTest {
 
     @Test
     void ofLargeMemtablesMoreIsPaidForAtATime() {
-        WriteThrottle large = new WriteThrottle(clock, 1, 64 << 20);
+        WriteThrottle large = new WriteThrottle(clock, 1, 64 << 20, () -> Long.MAX_VALUE);
         assertFalse(large.wrote(0, 64_000));
         assertTrue(large.wrote(0, 2_000));
     }
 
     @Test
     void manyWritersPayForLessAtATime() {
-        WriteThrottle shared = new WriteThrottle(new StandingClock(new ArrayList<>()), 1, 64 << 20);
+        WriteThrottle shared = new WriteThrottle(new StandingClock(new ArrayList<>()), 1, 64 << 20, () -> Long.MAX_VALUE);
         shared.pay(0.6, 0);
         assertFalse(shared.wrote(0, 60_000));
         assertTrue(shared.wrote(0, 6_000));
@@ -77,7 +77,7 @@ class WriteThrottleTest {
         for (int i = 0; i < shares.length; i++) {
             LateClock punctual = new LateClock();
             punctual.overslept = 0;
-            WriteThrottle one = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+            WriteThrottle one = new WriteThrottle(punctual, 1, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
             long written = 0;
             one.pay(shares[i], 0);
             long begun = punctual.now;
@@ -118,7 +118,7 @@ class WriteThrottleTest {
     @Test
     void writersThatPayAtOnceWaitForEachOther() {
         List<Long> delays = new ArrayList<>();
-        WriteThrottle shared = new WriteThrottle(new StandingClock(delays), 2, MEMTABLE_BYTES);
+        WriteThrottle shared = new WriteThrottle(new StandingClock(delays), 2, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
         shared.pay(1, 0);
         delays.clear();
         for (int writer = 0; writer < 4; writer++) {
@@ -139,7 +139,7 @@ class WriteThrottleTest {
     void whatManyWritersDidNotWaitForNobodyWaitsForLater() {
         List<Long> delays = new ArrayList<>();
         StandingClock still = new StandingClock(delays);
-        WriteThrottle shared = new WriteThrottle(still, 2, MEMTABLE_BYTES);
+        WriteThrottle shared = new WriteThrottle(still, 2, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
         for (int writer = 0; writer < 1000; writer++) {
             shared.pay(1, 0);
         }
@@ -168,7 +168,7 @@ class WriteThrottleTest {
     private static long costOfMemory(double share) {
         LateClock punctual = new LateClock();
         punctual.overslept = 0;
-        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
         long bytes = 1 << 20;
         for (long written = 0; written < bytes; written += ENTRY_BYTES) {
             if (slowed.wrote(0, ENTRY_BYTES)) {
@@ -183,7 +183,7 @@ class WriteThrottleTest {
     void memoryOfMemtablesLastsWhileNothingIsPacked() {
         LateClock punctual = new LateClock();
         punctual.overslept = 0;
-        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
         long bytes = 3 << 20;
         long longest = 0;
         for (long used = 0; used < bytes; used += ENTRY_BYTES) {
@@ -201,7 +201,7 @@ class WriteThrottleTest {
     private static long costOfDebt(int bytesAtOnce) {
         LateClock punctual = new LateClock();
         punctual.overslept = 0;
-        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
         for (int written = 0; written < 1 << 20; written += bytesAtOnce) {
             if (slowed.wrote(0, bytesAtOnce)) {
                 slowed.pay(0.7, 0);
@@ -218,7 +218,7 @@ class WriteThrottleTest {
         assertEquals(small, costOfDebt(128 << 10), 1_000);
         LateClock punctual = new LateClock();
         punctual.overslept = 0;
-        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES);
+        WriteThrottle slowed = new WriteThrottle(punctual, 1, MEMTABLE_BYTES, () -> Long.MAX_VALUE);
         assertTrue(slowed.wrote(0, 1 << 30));
         slowed.pay(1, 0);
         assertTrue(punctual.now > 6_000_000 && punctual.now <= 8_000_000, punctual.now + " ns: nobody waits for longer");
@@ -235,7 +235,7 @@ class WriteThrottleTest {
     void whatSmallWritesCameToIsNotPaidForAtOnce() {
         LateClock punctual = new LateClock();
         punctual.overslept = 0;
-        WriteThrottle shared = new WriteThrottle(punctual, 2, 64 << 20);
+        WriteThrottle shared = new WriteThrottle(punctual, 2, 64 << 20, () -> Long.MAX_VALUE);
         for (int i = 0; i < 400; i++) {
             assertFalse(shared.wrote(0, ENTRY_BYTES));
         }

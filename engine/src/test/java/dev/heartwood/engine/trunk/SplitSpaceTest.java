@@ -163,6 +163,22 @@ class SplitSpaceTest {
         }
     }
 
+    @Test
+    void theFirstLeafSplitsThere() {
+        TreeShape shape = TreeShape.of(8, ByteSize.kib(384).bytes()).within(ByteSize.mib(12).bytes());
+        try (TrunkFixture whole = new TrunkFixture(shape, TrunkPolicies.SIZE_TIERED, null)) {
+            long bytes = shape.firstLeafBytesMax() * 6 / 5;
+            assertTrue(bytes < shape.leafBytesMax());
+            for (int i = 0; i < bytes / VALUE_BYTES; i++) {
+                whole.put(String.format("%08d", i), "v".repeat(VALUE_BYTES));
+            }
+            whole.pack();
+            whole.trunk.balanceQuiet(Urge.SETTLING);
+            assertTrue(MergeSpace.of(whole.trunk.version().root()).leaves() > 1);
+            whole.releaseAll();
+        }
+    }
+
     /** What came from above is shared as it is: merges of the parts take less than that of a leaf which has it all. */
     @Test
     void aLeafThatHasWhatItHasFromAboveSplitsAtOnce() {
