@@ -101,7 +101,8 @@ public final class StoreOptions {
     /**
      * The size at which a memtable is sealed. Default 0, which means 3/32 of the environment's memory, 1 to 64 MiB; else 64 KiB to 1
      * GiB, of which half the memory for memtables is used at most (15/128 of the environment's, or 80 MiB). A memtable may be sealed
-     * earlier when the budget is short.
+     * earlier when the budget is short, and is where stores that share it are written together: the memtables of all, and one more like the largest,
+     * have three quarters of their memory.
      */
     public ByteSize memtable() {
         return values.memtable;
