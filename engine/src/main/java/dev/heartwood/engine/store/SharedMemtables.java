@@ -36,6 +36,9 @@ final class SharedMemtables {
 
     private static final int CALLS_MAX = 64;
 
+    /** Who writes as much pays at least once. */
+    private static final long BYTES_PER_CALL_MAX = 64 << 10;
+
     private final LongSupplier heldBytes;
     private final Supplier<List<MemoryShare>> stores;
     private final Workers workers;
@@ -68,7 +71,7 @@ final class SharedMemtables {
 
     /**
      * What memtables of all stores have of their memory that take writes or will be packed, in bytes. All is known at once but for what others
-     * have, for whom nobody need wait: views of what was packed, stores that have failed. That is as it was when somebody looked.
+     * have, for whom nobody waits who pays: views of what was packed, stores that have failed, are being opened, or close. That is as it was when somebody looked.
      */
     long owedBytes() {
         return Math.max(0, heldBytes.getAsLong() - bytesNotOwed);
@@ -91,10 +94,13 @@ final class SharedMemtables {
             callsLeft.set(1);
             List<MemoryShare> all = stores.get();
             long owed = 0;
-            long[] bytes = new long[all.size()];
+            Generation[] active = new Generation[all.size()];
+            long[] bytes = new long[active.length];
             for (int i = 0; i < bytes.length; i++) {
-                owed += all.get(i).owedBytes();
+                // In this order: one that takes its place meanwhile is not sealed for what this one has.
+                active[i] = all.get(i).active();
                 bytes[i] = all.get(i).sealableBytes();
+                owed += all.get(i).owedBytes();
             }
             long others = Math.max(0, heldBytes.getAsLong() - owed);
             // What was packed just now goes as soon as its readers do.
@@ -102,10 +108,11 @@ final class SharedMemtables {
             notOwed = others;
             long left = left(bytes);
             if (left < 0) {
-                sealSome(all, bytes);
+                sealSome(all, active, bytes);
                 left = left(bytes);
             }
-            callsLeft.set((int) Math.clamp(left / (CALLS_SHARE * bytesPerCall.getAsLong()), 1, CALLS_MAX));
+            long perCall = Math.clamp(bytesPerCall.getAsLong(), 1, BYTES_PER_CALL_MAX);
+            callsLeft.set((int) Math.clamp(left / (CALLS_SHARE * perCall), 1, CALLS_MAX));
         } finally {
             // At the end: a second worker would seal what has just taken the place of what the first one did, or wait for the same writer.
             looking.set(false);
@@ -124,20 +131,21 @@ final class SharedMemtables {
     }
 
     /** Takes what was sealed out of {@code bytes}, and what could not be. */
-    private void sealSome(List<MemoryShare> all, long[] bytes) {
+    private void sealSome(List<MemoryShare> all, Generation[] active, long[] bytes) {
         do {
-            int next = next(all, bytes);
-            all.get(next).seal(all.get(next).active());
+            int next = next(active, bytes);
+            all.get(next).seal(active[next]);
             bytes[next] = 0;
             sealed++;
         } while (left(bytes) < bytesMax / FREE_SHARE);
     }
 
-    private int next(List<MemoryShare> all, long[] bytes) {
+    private int next(Generation[] active, long[] bytes) {
         int next = 0;
         double most = 0;
         for (int i = 0; i < bytes.length; i++) {
-            double held = bytes[i] * (1.0 + sealed - all.get(i).active().firstSeen(sealed));
+            // One without memory has not begun to hold any.
+            double held = bytes[i] == 0 ? 0 : bytes[i] * (1.0 + sealed - active[i].firstSeen(sealed));
             if (held > most) {
                 most = held;
                 next = i;

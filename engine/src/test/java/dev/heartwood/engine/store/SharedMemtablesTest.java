@@ -13,6 +13,7 @@ import dev.heartwood.StoreOptions.IoMode;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
+import dev.heartwood.engine.store.Generations.Generation;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -52,20 +53,28 @@ class SharedMemtablesTest {
         }
     };
 
-    private final EngineEnvironment environment = EngineEnvironment.open(
-            MEMORY,
-            path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
-            new Surroundings(count -> workers, clock, Randomness.SYSTEM, 1));
+    private final EngineEnvironment environment = environment(MEMORY);
     private final SplittableRandom random = new SplittableRandom(3);
     @AfterEach
     void close() {
         environment.close();
     }
 
+    private EngineEnvironment environment(EnvironmentOptions options) {
+        return EngineEnvironment.open(
+                options,
+                path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
+                new Surroundings(count -> workers, clock, Randomness.SYSTEM, 1));
+    }
+
+    private KeyValueStore open(EngineEnvironment of, String name) {
+        return of.open(directory.resolve(name), StoreOptions.builder().build());
+    }
+
     private List<KeyValueStore> open(int count) {
         List<KeyValueStore> stores = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            stores.add(environment.open(directory.resolve("store-" + i), StoreOptions.builder().build()));
+            stores.add(open(environment, "store-" + i));
         }
         return stores;
     }
@@ -135,6 +144,41 @@ class SharedMemtablesTest {
         }
         long sealed = sealed(hot) - before;
         assertTrue(sealed <= written / (PLAN.memtablesBytes() / 8), sealed + " memtables");
+    }
+
+    /** What is empty holds nothing, however long. */
+    @Test
+    void whoHasJustBegunKeepsItsMemtable() {
+        EnvironmentOptions little = EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build();
+        try (EngineEnvironment small = environment(little)) {
+            KeyValueStore written = open(small, "written");
+            KeyValueStore begun = open(small, "begun");
+            writeUntilSealed(written, 220);
+            put(begun);
+            writeUntilSealed(written, 222);
+            assertEquals(0, sealed(begun));
+        }
+    }
+
+    private void writeUntilSealed(KeyValueStore store, long memtables) {
+        while (sealed(store) < memtables) {
+            store.put(ByteBuffer.allocate(Long.BYTES).putLong(random.nextLong(10_000)).array(), new byte[1000]);
+            while (workers.runOneHere()) {}
+        }
+    }
+
+    /** The store has sealed what was looked at by itself meanwhile. */
+    @Test
+    void whatIsSealedMeanwhileIsNotSealedAgain() {
+        KeyValueStore store = open(1).getFirst();
+        write(store);
+        MemoryShare share = ((EngineStore) store).memory();
+        Generation looked = share.active();
+        share.seal(looked);
+        put(store);
+        share.seal(looked);
+        while (workers.runOneHere()) {}
+        assertEquals(1, sealed(store));
     }
 
     /** With as much memory in use by one store it would pay as well. */
