@@ -52,14 +52,14 @@ final class Lanes {
      * has what each lane takes, memory and a file of the log, for few.
      */
     int enterFew(int hint) {
-        int lane = crowd < CROWD ? enterFirst(hint) : enter(hint);
+        int lane = crowd < CROWD ? enterFirstIfSoon(hint) : enter(hint);
         if (lane == 0 && crowd > 0) {
             crowd--;
         }
         return lane;
     }
 
-    private int enterFirst(int hint) {
+    private int enterFirstIfSoon(int hint) {
         int looks = 0;
         while (owned.getPlain(index(0)) != 0 || !owned.compareAndSet(index(0), 0, 1)) {
             if (++looks == LOOKS_FEW) {

@@ -29,7 +29,7 @@ interface MemtableSource {
     /** Whether so many stores share the memory that hardly ever two write to one at once. */
     boolean isOneOfMany();
 
-    /** Where several stores share the memory, has the largest memtables sealed before it is gone. For who writes, now and then; waits for nobody. */
+    /** Where several stores share the memory, has memtables sealed before it is gone. For who writes, now and then; waits for nobody. */
     void sealAhead();
 
     /** Has memory given back that stores have in memtables without entries; returns whether there was any. */

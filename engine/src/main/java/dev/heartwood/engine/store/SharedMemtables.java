@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 
 /**
  * Which memtables are sealed for the sake of other stores: where several share the memory, it would be gone before any of theirs is full, and
- * whoever writes next would wait. So one is sealed while there is room for what others take until it is packed. Waits for nobody. Thread-safe.
+ * whoever writes next would wait. So one is sealed while there is room for what others take until it is packed. Who asks for that waits for nobody. Thread-safe.
  */
 final class SharedMemtables {
     /*
@@ -36,9 +36,6 @@ final class SharedMemtables {
 
     private static final int CALLS_MAX = 64;
 
-    /** Who writes as much pays at least once. */
-    private static final long BYTES_PER_CALL_MAX = 64 << 10;
-
     private final LongSupplier heldBytes;
     private final Supplier<List<MemoryShare>> stores;
     private final Workers workers;
@@ -58,7 +55,7 @@ final class SharedMemtables {
      * @param heldBytes what memtables have of their memory
      * @param stores those that are open
      * @param bytesMax what memtables that take writes may have, with one more like the largest of them, before one is sealed
-     * @param bytesPerCall what is written, at most as a rule, for each call of {@link #sealAhead}
+     * @param bytesPerCall the most that a lane writes between two calls of {@link #sealAhead}; payments are no larger than {@link WriteThrottle} has them either
      */
     SharedMemtables(
             LongSupplier heldBytes, Supplier<List<MemoryShare>> stores, Workers workers, long bytesMax, LongSupplier bytesPerCall) {
@@ -111,7 +108,7 @@ final class SharedMemtables {
                 sealSome(all, active, bytes);
                 left = left(bytes);
             }
-            long perCall = Math.clamp(bytesPerCall.getAsLong(), 1, BYTES_PER_CALL_MAX);
+            long perCall = Math.clamp(bytesPerCall.getAsLong(), 1, WriteThrottle.PAYMENT_BYTES_MOST);
             callsLeft.set((int) Math.clamp(left / (CALLS_SHARE * perCall), 1, CALLS_MAX));
         } finally {
             // At the end: a second worker would seal what has just taken the place of what the first one did, or wait for the same writer.

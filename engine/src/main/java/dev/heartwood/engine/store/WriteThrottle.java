@@ -19,7 +19,7 @@ final class WriteThrottle {
      */
     private static final int PAYMENTS_OF_MEMTABLE = 128;
 
-    private static final long PAYMENT_BYTES_MOST = 64 << 10;
+    static final long PAYMENT_BYTES_MOST = 64 << 10;
     private static final long PAYMENT_BYTES_LEAST = 16 << 10;
     private static final long PAYMENT_BYTES_MIN = 256;
 
@@ -60,7 +60,7 @@ final class WriteThrottle {
 
     private final Clock clock;
     private final long[] unpaidBytes;
-    private final long paymentBytesMax;
+    private final long paymentBytesOfMemtable;
     private final LongSupplier limit;
     private volatile long paymentBytes;
     /** What was written at once beyond what a payment is for, and is paid for with the next one. */
@@ -77,7 +77,7 @@ final class WriteThrottle {
     WriteThrottle(Clock clock, int lanes, long memtableBytes, LongSupplier limit) {
         this.clock = clock;
         this.limit = limit;
-        paymentBytesMax = Math.clamp(memtableBytes / PAYMENTS_OF_MEMTABLE, PAYMENT_BYTES_LEAST, PAYMENT_BYTES_MOST);
+        paymentBytesOfMemtable = Math.clamp(memtableBytes / PAYMENTS_OF_MEMTABLE, PAYMENT_BYTES_LEAST, PAYMENT_BYTES_MOST);
         paymentBytes = paymentBytesMax();
         unpaidBytes = new long[lanes * STRIDE];
     }
@@ -124,7 +124,7 @@ final class WriteThrottle {
     }
 
     private long paymentBytesMax() {
-        return Math.max(Math.min(paymentBytesMax, limit.getAsLong()), PAYMENT_BYTES_MIN);
+        return Math.max(Math.min(paymentBytesOfMemtable, limit.getAsLong()), PAYMENT_BYTES_MIN);
     }
 
     private void payNextAfter(long bytes) {

@@ -10,7 +10,6 @@ import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
-import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.task.Priority;
@@ -86,26 +85,11 @@ class DebtAtOpeningTest {
         public void close() {}
     }
 
-    /** A clock by which nobody has to wait. */
-    private static final class Leap implements Clock {
-        private long now;
-
-        @Override
-        public long nanoTime() {
-            return now;
-        }
-
-        @Override
-        public void parkNanos(long nanos) {
-            now += nanos;
-        }
-    }
-
     private static EngineEnvironment environment(Told workers) {
         return EngineEnvironment.open(
                 EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build(),
                 path -> new FileStorage(path, DeviceKind.POSIX, IoMode.BUFFERED),
-                new Surroundings(count -> workers, new Leap(), Randomness.SYSTEM, 1));
+                new Surroundings(count -> workers, new LeapClock(), Randomness.SYSTEM, 1));
     }
 
     private void put(KeyValueStore store) {

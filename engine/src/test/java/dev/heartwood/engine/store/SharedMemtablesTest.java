@@ -10,7 +10,6 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
-import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.store.Generations.Generation;
@@ -37,24 +36,11 @@ class SharedMemtablesTest {
     @TempDir
     Path directory;
 
+    private final LeapClock clock = new LeapClock();
     private final QueuedWorkers workers = new QueuedWorkers(new ArrayDeque<>());
-    /** Time passes only while somebody waits. */
-    private final Clock clock = new Clock() {
-        private long nanos;
-
-        @Override
-        public long nanoTime() {
-            return nanos;
-        }
-
-        @Override
-        public void parkNanos(long wanted) {
-            nanos += wanted;
-        }
-    };
-
     private final EngineEnvironment environment = environment(MEMORY);
     private final SplittableRandom random = new SplittableRandom(3);
+
     @AfterEach
     void close() {
         environment.close();
