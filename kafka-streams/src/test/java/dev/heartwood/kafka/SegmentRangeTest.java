@@ -2,11 +2,11 @@ package dev.heartwood.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
-import dev.heartwood.ByteSize;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.TestDirectory;
 import java.nio.ByteBuffer;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.NotAStoreException;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.NotAStoreException;
 import dev.heartwood.StoreException;
 import dev.heartwood.UnsuitableTargetException;
 import dev.heartwood.engine.device.Storage;

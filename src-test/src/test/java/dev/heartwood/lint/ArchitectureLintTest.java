@@ -46,14 +46,22 @@ class ArchitectureLintTest {
             Map.entry("memtable", 7),
             Map.entry("record", 7),
             Map.entry("log", 7),
-            Map.entry("trunk", 8),
-            Map.entry("checkpoint", 9),
-            Map.entry("verify", 10),
-            Map.entry("backup", 11),
-            Map.entry("auto", 12),
-            Map.entry("store", 13),
-            Map.entry("salvage", 14),
-            Map.entry("inspect", 15));
+            Map.entry("node", 8),
+            Map.entry("image", 9),
+            Map.entry("trunk", 10),
+            Map.entry("merge", 11),
+            Map.entry("checkpoint", 11),
+            Map.entry("verify", 12),
+            Map.entry("backup", 13),
+            Map.entry("auto", 14),
+            Map.entry("budget", 15),
+            Map.entry("call", 15),
+            Map.entry("background", 16),
+            Map.entry("write", 17),
+            Map.entry("read", 18),
+            Map.entry("store", 19),
+            Map.entry("salvage", 20),
+            Map.entry("inspect", 21));
 
     private static final JavaClasses HEARTWOOD = new ClassFileImporter()
             .withImportOption(new ImportOption.DoNotIncludeTests())

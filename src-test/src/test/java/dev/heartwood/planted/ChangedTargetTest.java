@@ -17,7 +17,7 @@ class ChangedTargetTest {
     @Test
     void aSeekWhoseTargetChangesHidesNothingFromOthers() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.ViewWalk"),
+                List.of("dev.heartwood.engine.read.ViewWalk"),
                 List.of("seek"),
                 planted -> before("ViewWalk", "telling", "begins", planted).andThen(before("TreeCursor", "seek", "looksUp", planted)));
         ((Runnable) engine.loadClass(TargetChangedBesideSeek.class.getName()).getConstructor().newInstance()).run();

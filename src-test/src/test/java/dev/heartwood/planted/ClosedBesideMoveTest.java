@@ -17,7 +17,7 @@ class ClosedBesideMoveTest {
     @Test
     void aMoveThatFindsTheStoreClosedIsWaitedForToo() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.EngineCursor", "dev.heartwood.engine.store.ViewWalk"),
+                List.of("dev.heartwood.engine.store.EngineCursor", "dev.heartwood.engine.read.ViewWalk"),
                 List.of("next", "letGo"),
                 planted -> before("CursorUse", "takeToLetGo", "takes", planted)
                         .andThen(before("StoreCalls", "requireOpen", "moves", planted))

@@ -33,7 +33,7 @@ class ClosedBesideReadTest {
     @Test
     void whoClosesTheStoreWaitsForAReadThatIsAboutToCallTheOperator() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.ReadCalls", "dev.heartwood.engine.store.Operations"),
+                List.of("dev.heartwood.engine.read.ReadCalls", "dev.heartwood.engine.call.Operations"),
                 List.of("get", "runOutside", "awaitUsers"),
                 planted -> Edits.onCalls("ReadCalls", "take", planted, (builder, call) -> hook(builder, BESIDE_OPERATOR, "takes").with(call))
                         .andThen(Edits.onCalls("Runnable", "run", planted, (builder, call) -> hook(builder, READ, "waits").with(call)))
@@ -50,7 +50,7 @@ class ClosedBesideReadTest {
 
     private static void runPlanted(Class<?> reads) throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.PointReads", "dev.heartwood.engine.store.Operations"),
+                List.of("dev.heartwood.engine.read.PointReads", "dev.heartwood.engine.call.Operations"),
                 List.of("get", "runOutside"),
                 planted -> Edits.onCalls("PointReads", "find", planted, (builder, call) -> hook(builder, READ, "finds").with(call))
                         .andThen(Edits.onCalls("Runnable", "run", planted, (builder, call) -> hook(builder, READ, "waits").with(call))));

@@ -16,7 +16,7 @@ class ClosedWhilePackingTest {
     @Test
     void nothingIsPackedOnceTheStoreIsClosed() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.MemtablePacking"),
+                List.of("dev.heartwood.engine.background.MemtablePacking"),
                 List.of("packSoon"),
                 planted -> Edits.onCalls("Generations", "oldestSealed", planted, (builder, call) -> builder.with(call)
                         .invokestatic(

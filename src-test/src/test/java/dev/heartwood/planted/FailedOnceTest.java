@@ -13,19 +13,19 @@ class FailedOnceTest {
     /** Whoever closed the store waited for ever for what was to be applied. */
     @Test
     void aReadThatFailsAsItEndsIsNotWaitedFor() throws ReflectiveOperationException {
-        run(FailedReadEnd.class, "ReadCalls", "end", "SnapshotState", "release");
+        run(FailedReadEnd.class, "read.ReadCalls", "end", "SnapshotState", "release");
     }
 
     /** Back to what it was tuned to before was no change, and so the store did not decide by itself any more. */
     @Test
     void aStoreThatWasTunedHalfWayCanBeTunedBack() throws ReflectiveOperationException {
-        run(HalfTuned.class, "Tuner", "tune", "Tuner", "forgetNodes");
+        run(HalfTuned.class, "store.Tuner", "tune", "Tuner", "forgetNodes");
     }
 
     /** Runs a test in an engine that fails once after a call. */
     private static void run(Class<?> test, String within, String method, String owner, String called) throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store." + within),
+                List.of("dev.heartwood.engine." + within),
                 List.of(method),
                 planted -> Edits.onCalls(owner, called, planted, (builder, call) -> builder.with(call)
                         .invokestatic(

@@ -16,7 +16,7 @@ class LongMovesTest {
     @Test
     void movesAreWaitedForAndGiveWay() throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(
-                List.of("dev.heartwood.engine.store.VisibleEntries"),
+                List.of("dev.heartwood.engine.read.VisibleEntries"),
                 List.of("showForwards", "showBackwards"),
                 planted -> Edits.onCalls("VisibleEntries", "isShown", planted, (builder, call) -> builder.invokestatic(
                                 ClassDesc.of(LongMoves.class.getName()), "passes", MethodTypeDesc.of(ConstantDescs.CD_void))

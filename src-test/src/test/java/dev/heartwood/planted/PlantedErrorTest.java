@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** An error, as of a full Java heap, at the beginning of a method; what was taken before is given back. */
 class PlantedErrorTest {
     @ParameterizedTest
-    @ValueSource(strings = {"store.Tuner", "store.Scrubber", "store.Background", "trunk.TreeStorage", "checkpoint.Checkpointer"})
+    @ValueSource(strings = {"store.Tuner", "store.Scrubber", "background.Background", "node.TreeStorage", "checkpoint.Checkpointer"})
     void whileAPartOfAStoreIsClosed(String className) throws ReflectiveOperationException {
         strike(className, "close", PlantedError.WhileClosing.class);
     }
@@ -25,7 +25,7 @@ class PlantedErrorTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"record.RecordCache, <init>", "store.MemtableLoan, <init>", "store.WriteBackTurns, <init>"})
+    @CsvSource({"record.RecordCache, <init>", "budget.MemtableLoan, <init>", "store.WriteBackTurns, <init>"})
     void whileAnEnvironmentIsOpened(String className, String method) throws ReflectiveOperationException {
         strike(className, method, PlantedError.WhileOpeningAnEnvironment.class);
     }
@@ -37,9 +37,9 @@ class PlantedErrorTest {
 
     @ParameterizedTest
     @CsvSource({
-        "store.WritePath, <init>",
-        "store.MemtableRotation, <init>",
-        "store.MemtablePacking, <init>",
+        "write.WritePath, <init>",
+        "write.MemtableRotation, <init>",
+        "background.MemtablePacking, <init>",
         "store.StoreLifecycle, <init>",
         "store.Scrubber, start",
         "store.Tuner, start",
@@ -51,10 +51,10 @@ class PlantedErrorTest {
 
     @ParameterizedTest
     @CsvSource({
-        "store.WritePath, drain",
-        "store.ReadPath, pin",
-        "store.SnapshotState, <init>",
-        "store.SnapshotHold, <init>",
+        "write.WritePath, drain",
+        "read.ReadPath, pin",
+        "read.SnapshotState, <init>",
+        "read.SnapshotHold, <init>",
         "store.EngineSnapshot, <init>",
         "store.OpenViews, add"
     })
@@ -64,12 +64,12 @@ class PlantedErrorTest {
 
     @ParameterizedTest
     @CsvSource({
-        "store.SnapshotState, retainSources",
-        "store.ViewSources, entries",
-        "store.ViewWalk, <init>",
-        "store.VisibleEntries, <init>",
+        "read.SnapshotState, retainSources",
+        "read.ViewSources, entries",
+        "read.ViewWalk, <init>",
+        "read.VisibleEntries, <init>",
         "store.EngineCursor, <init>",
-        "store.Background, scanned",
+        "background.Background, scanned",
         "store.OpenViews, add"
     })
     void whileACursorIsOpened(String className, String method) throws ReflectiveOperationException {
@@ -78,7 +78,7 @@ class PlantedErrorTest {
 
     @Test
     void whileARangeIsDiscarded() throws ReflectiveOperationException {
-        strike("trunk.TrunkVersion", "releaseLater", PlantedError.WhileDiscarding.class);
+        strike("node.TrunkVersion", "releaseLater", PlantedError.WhileDiscarding.class);
     }
 
     /** What a range had let go of was in use until the store was opened again. */
@@ -95,7 +95,7 @@ class PlantedErrorTest {
     /** It is no reason to take no more: merges go on, by which nodes have fewer runs. */
     @Test
     void whileACheckpointWritesANodeThatIsTooLarge() throws ReflectiveOperationException {
-        strike("trunk.NodePages", "write", PlantedError.WhileWritingNodes.class);
+        strike("image.NodePages", "write", PlantedError.WhileWritingNodes.class);
     }
 
     private static void strike(String className, String method, Class<? extends Runnable> scenario)

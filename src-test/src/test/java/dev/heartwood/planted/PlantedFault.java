@@ -62,7 +62,7 @@ enum PlantedFault {
             "crash.PowerLossTest#theSpaceOfACheckpointIsNotUsedAgainBeforeTheNext"),
     /** One extent in 16 is never free again before the store is opened the next time. */
     EXTENT_LEAKED(
-            "trunk.TreeStorage",
+            "node.TreeStorage",
             List.of("free"),
             planted -> Edits.atStart(planted, code -> code.iload(1)
                     .bipush(15)
@@ -100,7 +100,7 @@ enum PlantedFault {
             "differential.EngineDifferentialTest#onAMachineThatCrashes"),
     /** A snapshot does not hold the version of the tree that it reads. */
     SNAPSHOT_HOLDS_NOTHING(
-            "store.ViewSources",
+            "read.ViewSources",
             List.of("pin"),
             planted -> Edits.dropCalls("TrunkVersion", "retain", planted),
             "differential.EngineDifferentialTest#onAMachineThatCrashes"),
@@ -124,7 +124,7 @@ enum PlantedFault {
             "crash.LyingDeviceTest#noMisdirectedReadIsBelieved"),
     /** A store goes on writing after a failed write of its data file. */
     FAILURE_NOT_LATCHED(
-            "store.FailStop",
+            "background.FailStop",
             List.of("fail"),
             planted -> Edits.atStart(planted, code -> code.return_()),
             "crash.WriteBackFailureTest#theNextWriteIsRefused"),
@@ -137,7 +137,7 @@ enum PlantedFault {
 
     private static final class Types {
         static final ClassDesc CHECKPOINTER = ClassDesc.of("dev.heartwood.engine.checkpoint.Checkpointer");
-        static final ClassDesc TREE_STORAGE = ClassDesc.of("dev.heartwood.engine.trunk.TreeStorage");
+        static final ClassDesc TREE_STORAGE = ClassDesc.of("dev.heartwood.engine.node.TreeStorage");
         static final ClassDesc CACHED_FILE = ClassDesc.of("dev.heartwood.engine.cache.CachedFile");
     }
 

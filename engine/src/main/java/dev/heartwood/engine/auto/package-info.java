@@ -1,11 +1,11 @@
 /**
  * What a store under {@link dev.heartwood.CompactionPolicyKind#AUTO} decides by itself, and nothing else: samples go in, decisions
  * come out. No threads, no clock, no I/O, no locks; {@code store.Tuner} takes the samples and carries the decisions out, and
- * {@code store.IdleMemory} those about the memory that all stores share ({@code LoanPolicy}, {@code LoanChoice}).
+ * {@code budget.IdleMemory} those about the memory that all stores share ({@code LoanPolicy}, {@code LoanChoice}).
  *
  * <p>Layer: above {@code trunk}, of which it knows what leaves and policies are.
  *
- * <p>Everything is weighed in bytes of merging for each interval, the currency of {@code trunk.MergingPolicy}. A node that merges eagerly
+ * <p>Everything is weighed in bytes of merging for each interval, the currency of {@code node.MergingPolicy}. A node that merges eagerly
  * costs the bytes that it writes again for each that the user writes; it saves what scans do not have to look into, read and compare. How
  * many runs that is, is measured while a part of the tree is lazy and while it is eager, and remembered while it is the other ({@code
  * ScanCost}).

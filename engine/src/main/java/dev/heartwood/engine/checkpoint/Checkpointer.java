@@ -2,11 +2,11 @@ package dev.heartwood.engine.checkpoint;
 
 import dev.heartwood.PreviousFailureException;
 import dev.heartwood.engine.log.WriteAheadLog;
-import dev.heartwood.engine.trunk.NodePlace;
-import dev.heartwood.engine.trunk.TreeStorage;
+import dev.heartwood.engine.node.NodePlace;
+import dev.heartwood.engine.node.TreeStorage;
+import dev.heartwood.engine.node.TrunkVersion;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkImages;
-import dev.heartwood.engine.trunk.TrunkVersion;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 

@@ -1,9 +1,9 @@
 package dev.heartwood.engine.inspect;
 
-import dev.heartwood.engine.trunk.TreeWalk.BundleView;
-import dev.heartwood.engine.trunk.TreeWalk.Node;
-import dev.heartwood.engine.trunk.TreeWalk.RunView;
-import dev.heartwood.engine.trunk.TrunkPolicies;
+import dev.heartwood.engine.image.TreeWalk.BundleView;
+import dev.heartwood.engine.image.TreeWalk.Node;
+import dev.heartwood.engine.image.TreeWalk.RunView;
+import dev.heartwood.engine.node.TrunkPolicies;
 import dev.heartwood.engine.verify.Tree;
 import java.util.EnumMap;
 import java.util.HashSet;

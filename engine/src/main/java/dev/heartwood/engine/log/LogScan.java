@@ -1,8 +1,8 @@
 package dev.heartwood.engine.log;
 
 import dev.heartwood.CorruptionException;
-import dev.heartwood.ReadFailedException;
 import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreException;
 import dev.heartwood.engine.device.MappedFile;
 import dev.heartwood.engine.device.Storage;

@@ -14,34 +14,41 @@ final class ClassInitialization {
      */
     private static final String CLASSES =
             """
-            . CompactionFilter$Decision CompactionPolicyKind CorruptionEvent$FoundBy DeviceKind Durability EnvironmentOptions
-            . KeyOrder KeyRange PolicyChange$Part StoreOptions StoreOptions$FreeSpace StoreOptions$IoMode StoreOptions$OpenMode
+            . CompactionFilter$Decision CompactionPolicyKind CorruptionEvent$FoundBy DeviceKind Durability
+            . EnvironmentOptions KeyOrder KeyRange PolicyChange$Part StoreOptions StoreOptions$FreeSpace StoreOptions$IoMode
+            . StoreOptions$OpenMode
+            .engine.background. Generations PackedMemtables QuietCheckpoint
             .engine.backup. Backup BackupTarget BackupUndo
             .engine.base. Clock FoundEntry$Waits Keys Randomness Span
-            .engine.branch. BranchCodec BranchReader$Answer BranchWriter KeyedPageLayout OverflowLayout PageBuilder PageStream$1
-            .engine.branch. StreamedLeaves WriteMode
+            .engine.branch. BranchCodec BranchReader$Answer BranchWriter KeyedPageLayout OverflowLayout PageBuilder
+            .engine.branch. PageStream$1 StreamedLeaves WriteMode
+            .engine.budget. IdleMemory MemoryPlan
             .engine.cache. CachedFile Clock DirectMap DirtyQueue DistributedLock FrameSupply FrameTable Lifetime PageDropper
             .engine.cache. WriteBack
+            .engine.call. KeyForm KeyForm$3
             .engine.checkpoint. FormatVersion StoreFiles
-            .engine.device. DeviceBinding DeviceBinding$1 DeviceBinding$Polled DeviceBinding$Posix DeviceBinding$Queues FileAccess
-            .engine.device. FileStorage RingPool
+            .engine.device. DeviceBinding DeviceBinding$1 DeviceBinding$Polled DeviceBinding$Posix DeviceBinding$Queues
+            .engine.device. FileAccess FileStorage RingPool
             .engine.extent. ExtentAllocator Promised Purpose
             .engine.filter. EntryBuckets$Cursor FilterLayout FilterPageWriter Maplet MapletPages$1 MapletShape MapletSlice
             .engine.filter. RemappedMaplet WriteMode
             .engine.log. LaneAppends LaneMerge$Order LogInspection$State LogLane LogLayout LogOptions LogReplay LogSegment
             .engine.log. RecordFormat ReplaySummary$Ending SegmentHeader SegmentName SegmentStarts
-            .engine.memtable. HashIndex KeyHeads Lane Memtable MemtableCursor Partition PoolBlocks Records SlotTable SortedRun
-            .engine.os. Aio Crc32c Crc32c$Summer Errno FileCalls FileLocks FileStatus$Kind HashedKeys IoVector Memory MemoryPool
-            .engine.os. MemoryRegions NativeLinker NativeMemory PathCalls PathText Platform SystemCall Uring
+            .engine.memtable. HashIndex KeyHeads Lane Memtable MemtableCursor Partition PoolBlocks Records SlotTable
+            .engine.memtable. SortedRun
+            .engine.merge. Compactions MergedMaplet$Effort
+            .engine.node. CompactionPlan CompactionPolicy$Urge KeptVersions KeySpread LevelTieredPolicy$1 NodeMemo
+            .engine.node. TreeStorage$FreedExtents TrunkNode TrunkPolicies TrunkPolicies$4 TrunkVersion
+            .engine.os. Aio Crc32c Crc32c$Summer Errno FileCalls FileLocks FileStatus$Kind HashedKeys IoVector Memory
+            .engine.os. MemoryPool MemoryRegions NativeLinker NativeMemory PathCalls PathText Platform SystemCall Uring
             .engine.page. PageLayout PageType
-            .engine.store. CursorUse DeadRanges DeadWalk$Start EngineBatch EngineCursor$Position EngineStore Generations IdleMemory
-            .engine.store. KeyForm KeyForm$3 Lanes MemoryPlan OpenViews PackedMemtables QuietCheckpoint ReadCalls
-            .engine.store. Scrubber StoreLifecycle StoreOpener StoreOpener$Purpose Tuner Tuner$1
+            .engine.read. CursorUse DeadWalk$Start ReadCalls
+            .engine.store. EngineBatch EngineCursor$Position EngineStore OpenViews Scrubber StoreLifecycle StoreOpener
+            .engine.store. StoreOpener$Purpose Tuner Tuner$1
             .engine.task. Priority ThreadWorkers
-            .engine.trunk. CompactionPlan CompactionPolicy$Urge Compactions KeptVersions KeySpread LevelTieredPolicy$1
-            .engine.trunk. MergedMaplet$Effort NodeMemo PolicyRules$1 TreeCursor TreeStorage$FreedExtents Trunk$Heights TrunkNode
-            .engine.trunk. TrunkPolicies TrunkPolicies$4 TrunkVersion
+            .engine.trunk. PolicyRules$1 TreeCursor Trunk$Heights
             .engine.verify. Progress
+            .engine.write. DeadRanges Lanes
             """;
 
     private static volatile boolean done;

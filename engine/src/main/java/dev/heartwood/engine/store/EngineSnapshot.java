@@ -4,6 +4,9 @@ import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
 import dev.heartwood.Snapshot;
 import dev.heartwood.ValueConsumer;
+import dev.heartwood.engine.read.ManyReads;
+import dev.heartwood.engine.read.ReadCalls;
+import dev.heartwood.engine.read.SnapshotHold;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 

@@ -1,8 +1,11 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.ClosedException;
+import dev.heartwood.engine.background.Generations.Generation;
 import dev.heartwood.engine.base.Epochs;
-import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.call.StoreCalls;
+import dev.heartwood.engine.write.MemtableRotation;
+import dev.heartwood.engine.write.WritePath;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -2,6 +2,8 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.read.SnapshotState;
+import dev.heartwood.engine.read.ViewWalk;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -2,11 +2,12 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.engine.background.PackedMemtables;
 import dev.heartwood.engine.log.ReplaySink;
 import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.merge.MemtablePacker;
+import dev.heartwood.engine.node.MergeAdmission;
 import dev.heartwood.engine.os.KeyHasher;
-import dev.heartwood.engine.trunk.MemtablePacker;
-import dev.heartwood.engine.trunk.MergeAdmission;
 import dev.heartwood.engine.trunk.Trunk;
 import java.util.concurrent.CountDownLatch;
 

@@ -1,8 +1,9 @@
 package dev.heartwood.engine.store;
 
-import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.background.Generations.Generation;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.write.WriteThrottle;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;

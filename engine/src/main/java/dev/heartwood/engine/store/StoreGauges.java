@@ -1,8 +1,11 @@
 package dev.heartwood.engine.store;
 
 import dev.heartwood.engine.auto.WorkloadSample;
+import dev.heartwood.engine.background.Background;
 import dev.heartwood.engine.cache.CacheStats;
+import dev.heartwood.engine.read.ReadPath;
 import dev.heartwood.engine.trunk.TrunkEvents;
+import dev.heartwood.engine.write.WritePath;
 
 /**
  * The counters of a store as differences from interval to interval. What reads miss is counted for the environment and so includes what

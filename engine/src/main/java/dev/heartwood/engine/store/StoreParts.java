@@ -2,18 +2,26 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreStats;
+import dev.heartwood.engine.background.Background;
+import dev.heartwood.engine.background.FailStop;
+import dev.heartwood.engine.background.Generations;
+import dev.heartwood.engine.background.Generations.Generation;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.cache.CacheStats;
+import dev.heartwood.engine.call.Operations;
 import dev.heartwood.engine.checkpoint.Checkpointer;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.log.WriteAheadLog;
+import dev.heartwood.engine.node.TreeStorage;
 import dev.heartwood.engine.page.PageLayout;
+import dev.heartwood.engine.read.LiveSnapshots;
+import dev.heartwood.engine.read.ReadPath;
 import dev.heartwood.engine.record.StoreRecords;
-import dev.heartwood.engine.store.Generations.Generation;
-import dev.heartwood.engine.trunk.TreeStorage;
 import dev.heartwood.engine.trunk.TreeSummary;
 import dev.heartwood.engine.trunk.Trunk;
 import dev.heartwood.engine.trunk.TrunkEvents;
+import dev.heartwood.engine.write.MemtableRotation;
+import dev.heartwood.engine.write.WritePath;
 
 /** What a store is made of, and who closes it. */
 record StoreParts(

@@ -3,8 +3,8 @@ package dev.heartwood.engine.store;
 import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
+import dev.heartwood.engine.node.TrunkPolicies;
 import dev.heartwood.engine.trunk.Trunk;
-import dev.heartwood.engine.trunk.TrunkPolicies;
 
 /**
  * Changes the policies of single nodes of an open store while it is used; that of all others is {@link KeyValueStore#tune}'s. A change takes effect at once and rewrites nothing by itself; the merges that

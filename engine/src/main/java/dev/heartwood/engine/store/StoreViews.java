@@ -3,6 +3,17 @@ package dev.heartwood.engine.store;
 import dev.heartwood.Cursor;
 import dev.heartwood.KeyRange;
 import dev.heartwood.Snapshot;
+import dev.heartwood.engine.call.KeyForm;
+import dev.heartwood.engine.call.Operation;
+import dev.heartwood.engine.call.StoreCalls;
+import dev.heartwood.engine.read.DeadWalk;
+import dev.heartwood.engine.read.ReadCalls;
+import dev.heartwood.engine.read.ReadPath;
+import dev.heartwood.engine.read.SnapshotHold;
+import dev.heartwood.engine.read.SnapshotState;
+import dev.heartwood.engine.read.ViewSources;
+import dev.heartwood.engine.read.ViewWalk;
+import dev.heartwood.engine.read.VisibleEntries;
 import dev.heartwood.engine.trunk.TreeCursor;
 
 /**

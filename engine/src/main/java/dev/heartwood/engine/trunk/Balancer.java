@@ -2,7 +2,16 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPolicy;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.NodeMeasure;
+import dev.heartwood.engine.node.NodeMemo;
+import dev.heartwood.engine.node.Pivot;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;

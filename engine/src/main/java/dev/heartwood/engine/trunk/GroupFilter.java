@@ -10,7 +10,7 @@ final class GroupFilter {
     private final CachedFile file;
     private final long hash;
 
-    /** A filter for the group with a hash, as {@link TreeStorage#filterHash} makes it. */
+    /** A filter for the group with a hash, as {@code TreeStorage.filterHash} makes it. */
     GroupFilter(CachedFile file, long hash) {
         this.file = file;
         this.hash = hash;

@@ -1,7 +1,17 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.CompactionPolicy;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.FilterLimit;
+import dev.heartwood.engine.node.InputLimit;
+import dev.heartwood.engine.node.NodeMeasure;
+import dev.heartwood.engine.node.NodeMemo;
+import dev.heartwood.engine.node.RunUsage;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.function.BiPredicate;
 
 /**

@@ -1,6 +1,9 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.node.NodeMeasure;
+import dev.heartwood.engine.node.RunUsage;
+import dev.heartwood.engine.node.TrunkNode;
 import dev.heartwood.engine.page.PageLayout;
 
 /**

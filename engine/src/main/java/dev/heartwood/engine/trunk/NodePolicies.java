@@ -1,6 +1,11 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.node.CompactionPolicy;
+import dev.heartwood.engine.node.Pivot;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;

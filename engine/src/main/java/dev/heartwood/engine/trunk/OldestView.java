@@ -7,7 +7,7 @@ import java.util.function.Supplier;
  * The oldest open snapshot or cursor, and whether merges for the sake of space wait until it is closed: it may see what nobody else does.
  * Thread-safe.
  */
-final class OldestView {
+public final class OldestView {
     /*
      * Shared field   read       written    guarded by
      * waiting        volatile   volatile   this monitor, for writing
@@ -17,7 +17,7 @@ final class OldestView {
      * two sees the other. They are written under this monitor, so that who says that it is over takes back no other's wait by half.
      */
     /** The sequence number of a view that does not exist. */
-    static final long NONE = Long.MAX_VALUE;
+    public static final long NONE = Long.MAX_VALUE;
 
     private final Supplier<long[]> views;
     private final LongSupplier sequenceMax;
@@ -29,13 +29,13 @@ final class OldestView {
      * @param views the sequence numbers that open views see, ascending
      * @param sequenceMax the greatest sequence number that the tree has
      */
-    OldestView(Supplier<long[]> views, LongSupplier sequenceMax) {
+    public OldestView(Supplier<long[]> views, LongSupplier sequenceMax) {
         this.views = views;
         this.sequenceMax = sequenceMax;
     }
 
     /** The sequence number that the oldest view sees; {@link #NONE} when none is older than something that the tree has. */
-    long sequence() {
+    public long sequence() {
         long[] oldestFirst = views.get();
         return oldestFirst.length == 0 || !isOlder(oldestFirst[0]) ? NONE : oldestFirst[0];
     }
@@ -45,7 +45,7 @@ final class OldestView {
     }
 
     /** Whether a view is older than something that the tree has; if so, {@link #closed} says when none is any more. */
-    boolean isWaitedFor() {
+    public boolean isWaitedFor() {
         if (sequence() == NONE) {
             return false;
         }
@@ -54,7 +54,7 @@ final class OldestView {
     }
 
     /** Whether one is that sees less than {@code enough}; if so, {@link #closed} says also when the oldest sees as much. */
-    boolean isWaitedFor(long enough) {
+    public boolean isWaitedFor(long enough) {
         if (sequence() == NONE) {
             return false;
         }
@@ -77,12 +77,12 @@ final class OldestView {
     }
 
     /** Whether {@link #closed} has not yet said what was waited for. */
-    boolean isStillWaitedFor() {
+    public boolean isStillWaitedFor() {
         return waiting;
     }
 
     /** Says that the oldest view was closed, and what the one sees that is the oldest now; returns whether that was waited for. */
-    boolean closed(long oldestNow) {
+    public boolean closed(long oldestNow) {
         if (!waiting || isOlder(oldestNow) && oldestNow < enough) {
             return false;
         }

@@ -1,5 +1,8 @@
 package dev.heartwood.engine.trunk;
 
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkVersion;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,7 +16,7 @@ public final class PackedMemtable {
 
     private final long generation;
 
-    PackedMemtable(Bundle bundle, long generation) {
+    public PackedMemtable(Bundle bundle, long generation) {
         this.bundle = bundle;
         this.generation = generation;
         if (bundle != null) {

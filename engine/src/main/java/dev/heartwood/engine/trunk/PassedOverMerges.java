@@ -1,7 +1,9 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.HashSet;
 import java.util.Set;
 

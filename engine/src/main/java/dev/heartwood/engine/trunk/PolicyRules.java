@@ -1,6 +1,12 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.KeyOrder;
+import dev.heartwood.engine.image.TreeWalk;
+import dev.heartwood.engine.node.CompactionPolicy;
+import dev.heartwood.engine.node.FilterLimit;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 
 /** What the policies promise of the nodes of a tree: a node for which nothing is left to merge has no more runs than they allow. */
 public final class PolicyRules {

@@ -3,6 +3,10 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletSlice;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.RunUsage;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,9 +19,9 @@ import java.util.function.Function;
  * and Maplets", adaptive space reclamation). Bytes are those of entries: keys and values. One thread makes it; immutable afterwards.
  *
  * <p>Tombstones and operands count as any entry. Of versions of a key within one run, which were kept for views, it is known which were kept for
- * the oldest one ({@link KeptVersions}); the others count as live.
+ * the oldest one ({@code KeptVersions}); the others count as live.
  */
-final class RedundancyEstimate {
+public final class RedundancyEstimate {
     /*
      * An entry is superseded when its hash is met again in a younger run on the path from the root. Three things stand between the
      * sample and the truth.
@@ -44,15 +48,15 @@ final class RedundancyEstimate {
      * @param above of them, what only nodes above supersede
      * @param dead bytes that nobody refers to, in runs that it keeps alive; where several do, a part for each
      */
-    record Node(
+    public record Node(
             int height, Span span, long oldestBundle, long usedBytes, double within, double above, double dead) {
         /** Bytes that are gone when all above it has been flushed to the node, and the node merged. */
-        double redundantBytes() {
+        public double redundantBytes() {
             return Math.max(0, within + above) + dead;
         }
 
         /** Bytes of the newest versions, and of what was kept for an open view. */
-        double liveBytes() {
+        public double liveBytes() {
             return Math.max(0, usedBytes - within - above);
         }
     }
@@ -87,32 +91,32 @@ final class RedundancyEstimate {
      * @param slices for each maplet the slice with as many zero bits
      * @param oldestView the sequence number that the oldest open view sees, Long.MAX_VALUE when there is none
      */
-    static RedundancyEstimate of(TrunkNode root, Function<Maplet, MapletSlice> slices, long oldestView) {
+    public static RedundancyEstimate of(TrunkNode root, Function<Maplet, MapletSlice> slices, long oldestView) {
         return new RedundancyEstimate(root, slices, oldestView);
     }
 
     /** All nodes, parents before children. */
-    List<Node> nodes() {
+    public List<Node> nodes() {
         return nodes;
     }
 
     /** Bytes of entries in all runs of the tree, wherever nobody refers to them included. */
-    long bytes() {
+    public long bytes() {
         return usage.bytes();
     }
 
     /** Bytes of the newest versions. */
-    double liveBytes() {
+    public double liveBytes() {
         return liveBytes;
     }
 
     /** Bytes of versions that are known to be there for the oldest view, or for others that see the same. */
-    double keptBytes() {
+    public double keptBytes() {
         return keptBytes;
     }
 
     /** Bytes of the tree for each one of the newest versions; 1 for an empty tree. */
-    double spaceAmplification() {
+    public double spaceAmplification() {
         return bytes() == 0 ? 1 : bytes() / Math.max(1, liveBytes);
     }
 

@@ -1,6 +1,9 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.ArrayList;
 import java.util.List;
 

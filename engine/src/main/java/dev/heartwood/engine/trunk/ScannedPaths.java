@@ -1,6 +1,11 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.node.FilterLimit;
+import dev.heartwood.engine.node.MergingPolicy;
+import dev.heartwood.engine.node.NodeMeasure;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.BiPredicate;

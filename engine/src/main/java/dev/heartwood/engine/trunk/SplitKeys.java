@@ -2,6 +2,10 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.KeySample;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.ArrayList;
 import java.util.List;
 

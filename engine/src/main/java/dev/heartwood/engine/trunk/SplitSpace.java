@@ -2,6 +2,9 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.node.NodeMeasure;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
 
 /**
  * Says which leaves may split for the space on the device. The parts of a leaf share its runs, and their groups of large values, until each

@@ -6,6 +6,8 @@ import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.LargeValueCursor;
 import dev.heartwood.engine.branch.MergeCursor;
 import dev.heartwood.engine.branch.OverflowGroup;
+import dev.heartwood.engine.node.TreeStorage;
+import dev.heartwood.engine.node.TrunkVersion;
 import dev.heartwood.engine.os.Memory;
 import java.util.ArrayList;
 import java.util.List;

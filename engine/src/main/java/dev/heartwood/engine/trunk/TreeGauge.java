@@ -1,6 +1,8 @@
 package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.node.NodeMeasure;
+import dev.heartwood.engine.node.TrunkNode;
 import java.util.ArrayList;
 import java.util.List;
 

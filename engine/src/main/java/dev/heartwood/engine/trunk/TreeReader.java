@@ -5,6 +5,12 @@ import dev.heartwood.engine.base.FoundEntry;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.BranchReader;
 import dev.heartwood.engine.branch.BranchReader.Answer;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.Pivot;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.TreeStorage;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkVersion;
 import dev.heartwood.engine.os.Memory;
 
 /**

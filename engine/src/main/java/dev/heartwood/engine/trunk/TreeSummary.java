@@ -2,6 +2,11 @@ package dev.heartwood.engine.trunk;
 
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.Pivot;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkVersion;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;

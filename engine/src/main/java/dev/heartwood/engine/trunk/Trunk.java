@@ -3,7 +3,14 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.extent.ExtentAllocator;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
+import dev.heartwood.engine.node.TrunkVersion;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
@@ -103,7 +110,7 @@ public final class Trunk {
     }
 
     /** Bytes of keys in the images of nodes, about, when a merge was planned last; 0 while space is not short. */
-    long imageBytes() {
+    public long imageBytes() {
         return planner.imageBytes();
     }
 
@@ -174,7 +181,7 @@ public final class Trunk {
      * Adds a packed memtable as the youngest run of the root and flushes what is due. Takes over the caller's references to the
      * run's branch and maplet; null adds nothing but the generation.
      */
-    void incorporate(Bundle memtable, long generation) {
+    public void incorporate(Bundle memtable, long generation) {
         structure.lock();
         try {
             TrunkNode root = version.root();
@@ -201,12 +208,12 @@ public final class Trunk {
      * The greatest sequence number that was kept of what was added: a snapshot or cursor that sees it holds nothing back in the tree. 0 at
      * first, since whatever is opened later sees what a tree began with.
      */
-    long sequenceMax() {
+    public long sequenceMax() {
         return sequenceMax;
     }
 
     /** How many nodes there are at a height, leaves at 0. */
-    int nodesAt(int height) {
+    public int nodesAt(int height) {
         structure.lock();
         try {
             return nodesAt(version.root(), height);
@@ -227,7 +234,7 @@ public final class Trunk {
     }
 
     /** Flushes and reshapes what only pays when there is nothing else to do; returns whether anything changed. */
-    boolean balanceQuiet(Urge urge) {
+    public boolean balanceQuiet(Urge urge) {
         structure.lock();
         try {
             TrunkNode root = balancer.balanceRoot(version.root(), urge);
@@ -321,7 +328,7 @@ public final class Trunk {
      * The merge that is most wanted, not under way and not passed over, with references to its input held; null when there is none, and
      * then nothing is passed over any more, if those that are needed were asked for.
      */
-    CompactionPlan plan(Urge urge) {
+    public CompactionPlan plan(Urge urge) {
         structure.lock();
         try {
             CompactionPlan best = planner.mostWanted(version.root(), urge);
@@ -332,17 +339,17 @@ public final class Trunk {
     }
 
     /**
-     * A merge of everything that a node holds, or of the part that there is memory for ({@link InputLimit}), with references to its input
+     * A merge of everything that a node holds, or of the part that there is memory for ({@code InputLimit}), with references to its input
      * held; null when the node is no more as it was estimated, is being merged, was passed over, or has something that was set aside.
      *
      * @param withAbove whether what the nodes above hold for it is moved to it first
      */
-    CompactionPlan planWhole(RedundancyEstimate.Node estimated, boolean withAbove) {
+    public CompactionPlan planWhole(RedundancyEstimate.Node estimated, boolean withAbove) {
         return planWhole(estimated.height(), estimated.span(), estimated.oldestBundle(), withAbove);
     }
 
     /** A merge of a leaf with all that nodes above hold for it, if scans have paid for one; as {@link #planWhole}. */
-    CompactionPlan planScanned() {
+    public CompactionPlan planScanned() {
         structure.lock();
         try {
             return planLeaf(ScannedPaths.mostPaid(version.root(), shape, planner::mayMergeQuietly));
@@ -352,7 +359,7 @@ public final class Trunk {
     }
 
     /** A merge of a leaf with keys in a span, and of all that nodes above hold for it, if that is several runs; as {@link #planWhole}. */
-    CompactionPlan planResting(Span keys) {
+    public CompactionPlan planResting(Span keys) {
         structure.lock();
         try {
             return planLeaf(ScannedPaths.mostScattered(version.root(), keys, shape, planner::mayMergeQuietly));
@@ -389,7 +396,7 @@ public final class Trunk {
     }
 
     /** Has others planned before a merge that was needed and could not be done now. */
-    void passOver(CompactionPlan plan) {
+    public void passOver(CompactionPlan plan) {
         structure.lock();
         try {
             planner.passedOver().addNeeded(plan);
@@ -399,7 +406,7 @@ public final class Trunk {
     }
 
     /** Has others planned in quiet moments before one that could not be done in one, until {@link #retryQuiet}. */
-    void passOverQuiet(CompactionPlan plan) {
+    public void passOverQuiet(CompactionPlan plan) {
         structure.lock();
         try {
             planner.passedOver().addQuiet(plan);
@@ -409,7 +416,7 @@ public final class Trunk {
     }
 
     /** Quiet moments have nothing else to do: the next ones begin with what was passed over. */
-    void retryQuiet() {
+    public void retryQuiet() {
         structure.lock();
         try {
             planner.passedOver().retryQuiet();
@@ -419,7 +426,7 @@ public final class Trunk {
     }
 
     /** Has others planned in quiet moments before a merge that found no space, until {@link #retryWithoutSpace}. */
-    void passOverWithoutSpace(CompactionPlan plan) {
+    public void passOverWithoutSpace(CompactionPlan plan) {
         structure.lock();
         try {
             planner.passedOver().addWithoutSpace(plan);
@@ -429,7 +436,7 @@ public final class Trunk {
     }
 
     /** Says whether merges that free most come first. */
-    void spaceIsShort(boolean isShort) {
+    public void spaceIsShort(boolean isShort) {
         structure.lock();
         try {
             planner.spaceIsShort(isShort);
@@ -442,7 +449,7 @@ public final class Trunk {
     }
 
     /** No space is kept for a split any more, since all was done for it that can be, until one takes less or space is ample. Returns whether any was. */
-    boolean giveUpSplits() {
+    public boolean giveUpSplits() {
         structure.lock();
         try {
             return splitSpace.giveUp();
@@ -452,7 +459,7 @@ public final class Trunk {
     }
 
     /** There may be space now for merges that found none. */
-    void retryWithoutSpace() {
+    public void retryWithoutSpace() {
         structure.lock();
         try {
             planner.passedOver().retryWithoutSpace();
@@ -461,16 +468,16 @@ public final class Trunk {
         }
     }
 
-    boolean isSpaceShort() {
+    public boolean isSpaceShort() {
         return planner.isSpaceShort();
     }
 
-    boolean isAnyMergeFailing() {
+    public boolean isAnyMergeFailing() {
         return planner.passedOver().isAnyFailing();
     }
 
     /** Whether merges wait for {@link #retryWithoutSpace}. */
-    boolean isAnyWithoutSpace() {
+    public boolean isAnyWithoutSpace() {
         structure.lock();
         try {
             return planner.passedOver().isAnyWithoutSpace();
@@ -483,7 +490,7 @@ public final class Trunk {
      * Puts the result of a merge where its input still is, and gives the references of {@link #plan} back, whatever happens. Takes over the
      * caller's references to {@code output}; null means that nothing was left.
      */
-    void install(CompactionPlan plan, Bundle output, int mergedPosition) {
+    public void install(CompactionPlan plan, Bundle output, int mergedPosition) {
         try {
             replace(plan, output, mergedPosition);
         } finally {
@@ -516,7 +523,7 @@ public final class Trunk {
     }
 
     /** Gives the references of {@link #plan} back without a result. */
-    void abandon(CompactionPlan plan) {
+    public void abandon(CompactionPlan plan) {
         structure.lock();
         try {
             planner.end(plan);
@@ -527,7 +534,7 @@ public final class Trunk {
     }
 
     /** As {@link #abandon} for input that cannot be read: it is set aside, never to be planned again while the store is open. */
-    void setAside(CompactionPlan plan) {
+    public void setAside(CompactionPlan plan) {
         structure.lock();
         try {
             planner.end(plan);

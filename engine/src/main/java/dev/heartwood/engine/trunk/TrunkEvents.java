@@ -32,7 +32,7 @@ public final class TrunkEvents {
         merges.increment();
     }
 
-    void compacted(long read, long written) {
+    public void compacted(long read, long written) {
         compactions.increment();
         bytesRead.add(read);
         bytesWritten.add(written);

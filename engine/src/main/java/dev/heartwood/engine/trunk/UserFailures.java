@@ -3,10 +3,10 @@ package dev.heartwood.engine.trunk;
 import dev.heartwood.KeyValueStore;
 
 /** What becomes of failures of the user's operators and filters in merges. Thread-safe. */
-final class UserFailures {
+public final class UserFailures {
     private final TrunkEvents events;
 
-    UserFailures(TrunkEvents events) {
+    public UserFailures(TrunkEvents events) {
         this.events = events;
     }
 
@@ -14,7 +14,7 @@ final class UserFailures {
      * Counts what the user's code has thrown, whatever it is: a merge that passed it on would stop the store, and the next opening would
      * meet it again. A full Java heap may be anybody's doing, and is treated as anywhere else.
      */
-    void contain(Throwable thrown) {
+    public void contain(Throwable thrown) {
         if (thrown instanceof OutOfMemoryError full) {
             throw full;
         }
@@ -22,7 +22,7 @@ final class UserFailures {
     }
 
     /** Whether a store can hold what the user's code has made, null included; otherwise that counts as a failure of it. */
-    boolean isNotTooLong(byte[] made) {
+    public boolean isNotTooLong(byte[] made) {
         if (made == null || made.length <= KeyValueStore.VALUE_BYTES_MAX) {
             return true;
         }

@@ -9,10 +9,10 @@ import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.checkpoint.Superblocks;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.extent.ExtentAllocator;
+import dev.heartwood.engine.node.TreeStorage;
+import dev.heartwood.engine.node.TreeStorage.FreedExtents;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
-import dev.heartwood.engine.trunk.TreeStorage;
-import dev.heartwood.engine.trunk.TreeStorage.FreedExtents;
 import java.util.function.Consumer;
 
 /**

@@ -10,6 +10,7 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.NoSpaceException;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.background.QueuedWorkers;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.BlockDevice;

@@ -15,6 +15,7 @@ import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.task.Priority;
 import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
+import dev.heartwood.engine.write.LeapClock;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayDeque;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import dev.heartwood.StoreListener;
 import dev.heartwood.engine.task.Priority;
-import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.ThreadWorkers;
+import dev.heartwood.engine.task.Timer;
 import dev.heartwood.engine.task.Workers;
 import java.util.ArrayList;
 import java.util.Collections;

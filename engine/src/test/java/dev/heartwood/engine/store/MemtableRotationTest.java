@@ -6,6 +6,7 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.DeviceKind;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.background.QueuedWorkers;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;

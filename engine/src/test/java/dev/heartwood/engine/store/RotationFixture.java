@@ -2,12 +2,19 @@ package dev.heartwood.engine.store;
 
 import dev.heartwood.DeviceKind;
 import dev.heartwood.StoreOptions.IoMode;
+import dev.heartwood.engine.background.Background;
+import dev.heartwood.engine.background.FailStop;
+import dev.heartwood.engine.background.Generations;
+import dev.heartwood.engine.background.Generations.Generation;
+import dev.heartwood.engine.background.SpacePromise;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.FileStorage;
 import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.log.LogOptions;
 import dev.heartwood.engine.log.WriteAheadLog;
-import dev.heartwood.engine.store.Generations.Generation;
+import dev.heartwood.engine.write.Lanes;
+import dev.heartwood.engine.write.MemtableRotation;
+import dev.heartwood.engine.write.MemtableSource;
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicLong;
 

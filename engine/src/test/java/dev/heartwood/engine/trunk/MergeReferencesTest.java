@@ -12,6 +12,17 @@ import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletBuilder;
 import dev.heartwood.engine.filter.MapletStorage;
 import dev.heartwood.engine.filter.WriteMode;
+import dev.heartwood.engine.merge.Compactions;
+import dev.heartwood.engine.merge.Compactor;
+import dev.heartwood.engine.merge.History;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.MergeAdmission;
+import dev.heartwood.engine.node.Pivot;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -1,9 +1,9 @@
 package dev.heartwood.engine.trunk;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.NoSpaceException;
@@ -11,7 +11,17 @@ import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.branch.OverflowGroup;
 import dev.heartwood.engine.extent.Purpose;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.merge.Compactor;
+import dev.heartwood.engine.merge.TreeText;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.RunUsage;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;

@@ -5,7 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.engine.branch.Branch;
 import dev.heartwood.engine.filter.Maplet;
 import dev.heartwood.engine.filter.MapletSlice;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.Pivot;
+import dev.heartwood.engine.node.Run;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
@@ -16,7 +23,7 @@ import java.util.function.IntUnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** What the estimate of redundant bytes says, against what all entries say. */
-class RedundancyEstimateTest {
+public class RedundancyEstimateTest {
     private static final long SEED = Long.getLong("heartwood.seed", 0x7370616365L);
     private static final String RERUN = "; rerun: -Dtest=RedundancyEstimateTest -Dheartwood.seed=" + SEED;
     private static final int MEMTABLE_BYTES = 1 << 15;
@@ -24,7 +31,7 @@ class RedundancyEstimateTest {
     private static final TreeShape SHAPE = TreeShape.of(8, MEMTABLE_BYTES);
 
     /** A tree whose keys are all written once and then overwritten, {@code puts} times in all. */
-    static TrunkFixture tree(TrunkPolicies policy, int keys, int puts, IntUnaryOperator overwritten) {
+    public static TrunkFixture tree(TrunkPolicies policy, int keys, int puts, IntUnaryOperator overwritten) {
         TrunkFixture tree = new TrunkFixture(SHAPE, policy, null);
         int bytes = 0;
         for (int i = 0; i < puts; i++) {
@@ -42,7 +49,7 @@ class RedundancyEstimateTest {
     }
 
     /** The estimate of a tree from the keys whose hashes begin with some zero bits. */
-    static RedundancyEstimate estimate(TrunkFixture tree, int zeroBits) {
+    public static RedundancyEstimate estimate(TrunkFixture tree, int zeroBits) {
         Map<Maplet, MapletSlice> slices = new HashMap<>();
         return RedundancyEstimate.of(
                 tree.trunk.version().root(),

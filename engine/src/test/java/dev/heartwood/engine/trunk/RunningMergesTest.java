@@ -4,7 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Entries;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.merge.Compactor;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -5,7 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.merge.Compactor;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.Bundle;
+import dev.heartwood.engine.node.CompactionPlan;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -6,6 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.CorruptionException;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.Span;
+import dev.heartwood.engine.merge.History;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.CompactionPolicy;
+import dev.heartwood.engine.node.NodePlace;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkPolicies;
 import org.junit.jupiter.api.Test;
 
 class TreeCursorTest {

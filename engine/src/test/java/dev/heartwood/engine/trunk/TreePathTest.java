@@ -5,7 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
-import dev.heartwood.engine.trunk.CompactionPolicy.Urge;
+import dev.heartwood.engine.merge.History;
+import dev.heartwood.engine.merge.TrunkFixture;
+import dev.heartwood.engine.node.CompactionPolicy.Urge;
+import dev.heartwood.engine.node.TreeShape;
+import dev.heartwood.engine.node.TrunkNode;
+import dev.heartwood.engine.node.TrunkPolicies;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

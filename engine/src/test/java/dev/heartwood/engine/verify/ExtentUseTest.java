@@ -4,15 +4,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.VerifyReport;
+import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.Storage;
 import dev.heartwood.engine.filter.Maplet;
+import dev.heartwood.engine.image.TreeWalk;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.page.PageLayout;
 import dev.heartwood.engine.page.PageSeal;
 import dev.heartwood.engine.page.PageType;
-import dev.heartwood.engine.trunk.TreeWalk;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
