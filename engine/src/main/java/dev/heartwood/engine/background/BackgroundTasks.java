@@ -119,6 +119,11 @@ final class BackgroundTasks {
         }
     }
 
+    /** Whether tasks of any store wait for a worker. */
+    boolean isAnyWaiting() {
+        return workers.isAnyWaiting();
+    }
+
     /** Tells those who wait that something has changed, and writers that wait for room. */
     void signal() {
         lock.lock();

@@ -134,19 +134,25 @@ public final class MemtablePacking {
         }
     }
 
-    /** Packs what is sealed, the first memtable maybe as {@code isAdmitted} already; returns false when that goes on once it is admitted. */
+    /**
+     * Packs what is sealed, the first memtable maybe as {@code isAdmitted} already, until others wait for a worker: writers may have another sealed as soon as
+     * one is packed. Returns false when it goes on, behind those or once it is admitted.
+     */
     private boolean packSealed(boolean isAdmitted) {
         boolean admitted = isAdmitted;
-        boolean goesOn = true;
-        for (Generation oldest = generations.oldestSealed();
-                goesOn && oldest != null && !failStop.isFailed();
-                oldest = generations.oldestSealed()) {
+        boolean isRefused = false;
+        Generation oldest = generations.oldestSealed();
+        while (oldest != null && !isRefused && !failStop.isFailed()) {
             if (!admitted && !admission.admitPacking(packsAlone, whenAdmitted)) {
                 return false;
             }
-            goesOn = tryPack(oldest);
+            isRefused = !tryPack(oldest);
             admission.releasePacking();
             admitted = false;
+            oldest = generations.oldestSealed();
+            if (oldest != null && !isRefused && tasks.isAnyWaiting()) {
+                return !tasks.submit(Priority.SEAL, packTask);
+            }
         }
         if (admitted) {
             admission.releasePacking();

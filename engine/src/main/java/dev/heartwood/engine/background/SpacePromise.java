@@ -22,24 +22,46 @@ public final class SpacePromise {
     /** Where the space of a store comes from. Thread-safe. */
     public static final class Space {
         private final ExtentAllocator extents;
+        private final LongSupplier mergeExtentsAtMost;
         private final LongSupplier mergeExtents;
         private final LongSupplier memtableBytes;
         private volatile int forMerges;
+        /** It is more than merges take. */
+        private volatile boolean isAtMost;
 
         /**
+         * @param mergeExtentsAtMost the same as the next one or more, at once; 0 where that is not known
          * @param mergeExtents walks the tree for the extents that merges of what is there, and the checkpoint after them, may take before they give as many back
          * @param memtableBytes what a memtable has when it is sealed, as a rule
          */
-        public Space(ExtentAllocator extents, LongSupplier mergeExtents, LongSupplier memtableBytes) {
+        public Space(
+                ExtentAllocator extents, LongSupplier mergeExtentsAtMost, LongSupplier mergeExtents, LongSupplier memtableBytes) {
             this.extents = extents;
+            this.mergeExtentsAtMost = mergeExtentsAtMost;
             this.mergeExtents = mergeExtents;
             this.memtableBytes = memtableBytes;
             lookAtTree();
         }
 
-        /** Finds out what merges may take. The tree is walked for that, so who writes makes do with what was found last. */
+        /** Finds out what merges may take. The tree is walked for that, unless space is plenty, so who writes makes do with what was found last. */
         private void lookAtTree() {
-            forMerges = (int) Math.min(mergeExtents.getAsLong(), Integer.MAX_VALUE / 2);
+            long most = mergeExtentsAtMost.getAsLong();
+            isAtMost = most > 0;
+            forMerges = count(isAtMost ? most : mergeExtents.getAsLong());
+        }
+
+        private void walkTree() {
+            isAtMost = false;
+            forMerges = count(mergeExtents.getAsLong());
+        }
+
+        /** Whether there is so much space for so many extents more, and merges, that none need get blocks for those ahead. */
+        private boolean isPlentyFor(long more) {
+            return extents.hasForMerges(2 * (2 * more + forMerges));
+        }
+
+        private static int count(long extents) {
+            return (int) Math.min(extents, Integer.MAX_VALUE / 2);
         }
     }
 
@@ -109,8 +131,8 @@ public final class SpacePromise {
      * @throws NoSpaceException when there is no space for it; nothing has changed
      */
     public void cover(long blockBytes, Promised to, boolean isShort) {
-        if (isShort) {
-            space.lookAtTree();
+        if (isShort || space.isAtMost && !space.isPlentyFor(extents(memtable.bytesMax()))) {
+            space.walkTree();
         }
         coverAsSeen(blockBytes, to);
     }
@@ -155,6 +177,9 @@ public final class SpacePromise {
 
     /** Whether there is, or can be, as much space again as merges may take and memtables have been promised. */
     public boolean isAmple() {
+        if (space.isAtMost) {
+            space.walkTree();
+        }
         try {
             space.extents.promise(0, Promised.GROWTH, 2L * space.forMerges + promised());
             return true;

@@ -335,7 +335,10 @@ final class StoreOpener {
         log.rotate(generation, sequence.get());
         Memtable replayedLast = recovery.rest();
         SpacePromise.Space space = new SpacePromise.Space(
-                extents, () -> trunk.mergeExtents() + images.extentCount(), () -> environment.memtableBytesExpected(memtableBytes));
+                extents,
+                trunk::mergeExtentsAtMost,
+                () -> trunk.mergeExtents() + images.extentCount(),
+                () -> environment.memtableBytesExpected(memtableBytes));
         Generations generations = new Generations(new Generation(generation, replayedLast, new SpacePromise(space, replayedLast)));
 
         CheckpointDistance distance = new CheckpointDistance(options.checkpointDistance(), memtableBytes);

@@ -12,7 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Workers that are daemon threads: {@code count} for every priority, and one more for {@link Priority#SEAL} and {@link
- * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge.
+ * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge. Where they all seal, one takes turns with what
+ * waits below that.
  */
 public final class ThreadWorkers implements Workers {
     /*
@@ -24,6 +25,9 @@ public final class ThreadWorkers implements Workers {
 
     /** What the worker for sealing does. */
     private static final Priority SEALING = Priority.CHECKPOINT;
+
+    /** What has its turn whatever is sealed meanwhile. */
+    private static final Priority[] TURNS = {Priority.CHECKPOINT, Priority.COMPACT};
 
     /**
      * So much after its time what is timed with the lowest priority goes first, since merges of a busy store never come to an end; every second time
@@ -42,11 +46,16 @@ public final class ThreadWorkers implements Workers {
     private final Clock clock;
     private final long beginNanos;
     private final List<Thread> threads = new ArrayList<>();
+    /** Of each worker that serves all priorities what it is doing, or null. */
+    private final Priority[] doing;
+
     private final int count;
     private final ThreadsApart apart;
     private boolean closing;
     /** What somebody who serves all priorities took last was late. */
     private boolean wasLate;
+    /** What somebody who serves all priorities took last was {@link Priority#SEAL}. */
+    private boolean wasSeal;
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
@@ -55,6 +64,7 @@ public final class ThreadWorkers implements Workers {
 
     ThreadWorkers(String name, int count, Clock clock) {
         this.count = count;
+        this.doing = new Priority[count];
         this.clock = clock;
         this.beginNanos = clock.nanoTime();
         this.apart = new ThreadsApart(name + "-apart");
@@ -63,17 +73,17 @@ public final class ThreadWorkers implements Workers {
         }
         try {
             for (int i = 0; i < count; i++) {
-                start(name + "-worker-" + i, Priority.IDLE);
+                start(name + "-worker-" + i, i, Priority.IDLE);
             }
-            start(name + "-seal", SEALING);
+            start(name + "-seal", count, SEALING);
         } catch (Throwable e) {
             close(); // those that could be started would wait for ever
             throw e;
         }
     }
 
-    private void start(String name, Priority least) {
-        Thread thread = new Thread(() -> work(least), name);
+    private void start(String name, int worker, Priority least) {
+        Thread thread = new Thread(() -> work(worker, least), name);
         thread.setDaemon(true);
         threads.add(thread);
         thread.start();
@@ -138,11 +148,11 @@ public final class ThreadWorkers implements Workers {
         apart.start(task);
     }
 
-    private void work(Priority least) {
+    private void work(int worker, Priority least) {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                Runnable task = take(least);
+                Runnable task = take(worker, least);
                 goesOn = task != null;
                 if (goesOn) {
                     task.run();
@@ -163,11 +173,14 @@ public final class ThreadWorkers implements Workers {
         }
     }
 
-    private Runnable take(Priority least) {
+    private Runnable take(int worker, Priority least) {
         lock.lock();
         try {
+            if (worker < count) {
+                doing[worker] = null;
+            }
             while (true) {
-                Runnable task = next(least);
+                Runnable task = least == Priority.IDLE ? next(worker) : nextSealing();
                 if (task != null) {
                     return task;
                 }
@@ -181,20 +194,71 @@ public final class ThreadWorkers implements Workers {
         }
     }
 
-    /** What is done now by who serves the priorities down to {@code least}, or null. */
-    private Runnable next(Priority least) {
+    /** What is done now by who seals, or null. */
+    private Runnable nextSealing() {
         long now = now();
-        Runnable task = least == Priority.IDLE ? late(now) : null;
-        for (int i = 0; task == null && i <= least.ordinal(); i++) {
+        Runnable task = null;
+        for (int i = 0; task == null && i <= SEALING.ordinal(); i++) {
             task = poll(PRIORITIES[i], now);
         }
         return task;
+    }
+
+    /** What is done now by one who serves all priorities, or null. */
+    private Runnable next(int worker) {
+        long now = now();
+        Runnable task = late(now);
+        if (task != null) {
+            doing[worker] = Priority.IDLE;
+            return task;
+        }
+        if (wasSeal && isNoneBelowSeal()) {
+            task = next(worker, TURNS, now);
+        }
+        return task != null ? task : next(worker, PRIORITIES, now);
+    }
+
+    private Runnable next(int worker, Priority[] served, long now) {
+        for (Priority priority : served) {
+            Runnable task = poll(priority, now);
+            if (task != null) {
+                doing[worker] = priority;
+                wasSeal = priority == Priority.SEAL;
+                return task;
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Whether all who serve every priority seal, or wait. As many stores as there are workers may have something to be sealed all the time, and
+     * without merges it takes longer and longer.
+     */
+    private boolean isNoneBelowSeal() {
+        for (Priority each : doing) {
+            if (each == Priority.CHECKPOINT || each == Priority.COMPACT) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private Runnable late(long now) {
         Runnable task = wasLate ? null : timers.pollDue(Priority.IDLE, now - LATE_NANOS);
         wasLate = task != null;
         return task;
+    }
+
+    @Override
+    public boolean isAnyWaiting() {
+        lock.lock();
+        try {
+            return !queues.get(Priority.SEAL).isEmpty()
+                    || !queues.get(Priority.CHECKPOINT).isEmpty()
+                    || !queues.get(Priority.COMPACT).isEmpty();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private Runnable poll(Priority priority, long now) {

@@ -24,6 +24,14 @@ public interface Workers extends AutoCloseable {
         return false;
     }
 
+    /**
+     * Whether tasks wait for a worker, but those of the lowest priority: a task that has more and more to do ends, and submits the rest as another,
+     * so that these have a turn.
+     */
+    default boolean isAnyWaiting() {
+        return false;
+    }
+
     /** The number of workers for tasks of every priority. */
     int count();
 

@@ -20,6 +20,9 @@ final class SplitSpace {
     /** With so many times what is in use no tree has to be walked to see that it is enough: to move all of it takes fewer. */
     private static final int PLENTY_TIMES = 6;
 
+    /** A tree of fewer extents is walked in no time. */
+    private static final int WALKED_EXTENTS = 64;
+
     /** What was given up is waited for again when it takes fewer by one part of 2^n. */
     private static final int FEWER_SHIFT = 3;
 
@@ -59,6 +62,19 @@ final class SplitSpace {
         boolean isTaken = after.extents() <= unsplit.extents() || extents.hasForMerges(after.extents());
         needed = isTaken ? after : unsplit;
         return isTaken;
+    }
+
+    /**
+     * More extents than merges and a split can take, where there are three times as many and finding out how many they take is work; else 0. Thread-safe.
+     */
+    long mergeExtentsAtMost() {
+        long inUse = extents.allocatedCount();
+        long most = PLENTY_TIMES * inUse;
+        if (inUse < WALKED_EXTENTS || !extents.hasForMerges(3 * most)) {
+            return 0;
+        }
+        awaited = 0;
+        return most;
     }
 
     /** Lets go of the tree. */

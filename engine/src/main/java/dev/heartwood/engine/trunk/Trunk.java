@@ -109,6 +109,11 @@ public final class Trunk {
         }
     }
 
+    /** As {@link #mergeExtents}, or more where space is plenty, and 0 where it is not: no tree is walked. */
+    public long mergeExtentsAtMost() {
+        return splitSpace.mergeExtentsAtMost();
+    }
+
     /** Bytes of keys in the images of nodes, about, when a merge was planned last; 0 while space is not short. */
     public long imageBytes() {
         return planner.imageBytes();

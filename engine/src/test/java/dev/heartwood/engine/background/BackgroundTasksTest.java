@@ -6,9 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.background.Generations.Generation;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.memtable.Memtable;
+import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.merge.SmallTree;
 import dev.heartwood.engine.node.MergeAdmission;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -90,6 +94,41 @@ class BackgroundTasksTest {
             assertEquals(1, queue.size(), "the next one is to be packed");
             assertTrue(isAnyUnderWay());
         }
+    }
+
+    /** Writers have memtables sealed as fast as they are packed, and so a worker that went on as long as there was one never did anything else. */
+    @Test
+    void whoPacksLeavesOthersTheirTurnBetweenMemtables() {
+        List<Long> done = new ArrayList<>();
+        try (SmallTree tree = new SmallTree()) {
+            Generations generations = new Generations(memtable(tree, 1));
+            MemtablePacking packing = new MemtablePacking(
+                    new Epochs(),
+                    tasks,
+                    generations,
+                    tree.packer(),
+                    new MergeAdmission(tree.pool()),
+                    new FailStop(),
+                    () -> false,
+                    packed -> done.add(generations.newestFirst()[generations.sealedCount()].number()));
+            for (long number = 2; number <= 5; number++) {
+                generations.add(memtable(tree, number));
+            }
+            packing.packSoon();
+            queue.add(() -> done.add(0L));
+            while (!queue.isEmpty()) {
+                queue.remove().run();
+                assertEquals(!queue.isEmpty(), isAnyUnderWay());
+            }
+            assertEquals(List.of(2L, 0L, 3L, 4L, 5L), done, "alone, it goes on");
+            generations.active().release();
+        }
+    }
+
+    private static Generation memtable(SmallTree tree, long number) {
+        Memtable memtable = new Memtable(tree.pool(), new SortArrays(), number, 1, 4096);
+        SpacePromise.Space space = new SpacePromise.Space(tree.extents(), () -> 0, () -> 0, () -> 4096);
+        return new Generation(number, memtable, new SpacePromise(space, memtable));
     }
 
     private static void seal(Generations generations, long number) {

@@ -33,6 +33,11 @@ public class QueuedWorkers implements Workers {
     }
 
     @Override
+    public final boolean isAnyWaiting() {
+        return !tasks.isEmpty();
+    }
+
+    @Override
     public final int count() {
         return 1;
     }

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.background;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -11,7 +12,9 @@ import dev.heartwood.engine.memtable.Memtable;
 import dev.heartwood.engine.memtable.SortArrays;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.page.PageLayout;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 
 /** What is promised to memtables beside what merges may take. */
@@ -26,7 +29,7 @@ class SpacePromiseTest {
         MemoryDevice device = new MemoryDevice(EXTENTS * PageLayout.EXTENT_PAGES, 0);
         try (MemoryPool pool = MemoryPool.open(4 << 20)) {
             ExtentAllocator extents = new ExtentAllocator(device, (long) EXTENTS * PageLayout.EXTENT_BYTES, 1);
-            SpacePromise.Space space = new SpacePromise.Space(extents, forMerges::get, () -> MEMTABLE_BYTES);
+            SpacePromise.Space space = new SpacePromise.Space(extents, () -> 0, forMerges::get, () -> MEMTABLE_BYTES);
             Memtable memtable = new Memtable(pool, new SortArrays(), 1, 1, MEMTABLE_BYTES);
             SpacePromise promise = new SpacePromise(space, memtable);
             promise.coverWithLast(MEMTABLE_BYTES / 2);
@@ -34,6 +37,35 @@ class SpacePromiseTest {
             forMerges.set(1);
             promise.prepareNext();
             assertTrue(promise.isAmple());
+        } finally {
+            device.close();
+        }
+    }
+
+    /** Walking the tree takes longer the more runs there are, and was done for each memtable. */
+    @Test
+    void noTreeIsWalkedWhereSpaceIsPlentyAndItIsBeforeAnybodyIsRefused() {
+        AtomicLong atMost = new AtomicLong(20);
+        AtomicInteger walks = new AtomicInteger();
+        MemoryDevice device = new MemoryDevice(EXTENTS * PageLayout.EXTENT_PAGES, 0);
+        try (MemoryPool pool = MemoryPool.open(4 << 20)) {
+            ExtentAllocator extents = new ExtentAllocator(device, (long) EXTENTS * PageLayout.EXTENT_BYTES, 1);
+            LongSupplier walk = () -> {
+                walks.incrementAndGet();
+                return 2;
+            };
+            SpacePromise.Space space = new SpacePromise.Space(extents, atMost::get, walk, () -> MEMTABLE_BYTES);
+            SpacePromise promise = new SpacePromise(space, new Memtable(pool, new SortArrays(), 1, 1, MEMTABLE_BYTES));
+            promise.prepareNext();
+            promise.cover(4096, Promised.GROWTH, false);
+            assertEquals(0, walks.get());
+            // So few are left that what merges take at most is more, but what they do take is not.
+            extents.promise(EXTENTS / 3, Promised.GROWTH, 0);
+            promise.cover(8192, Promised.GROWTH, false);
+            assertEquals(1, walks.get());
+            atMost.set(0);
+            promise.prepareNext();
+            assertEquals(2, walks.get());
         } finally {
             device.close();
         }
@@ -52,7 +84,7 @@ class SpacePromiseTest {
         try (MemoryPool pool = MemoryPool.open(4 << 20)) {
             ExtentAllocator extents = new ExtentAllocator(device, (long) EXTENTS * PageLayout.EXTENT_BYTES, 1);
             SpacePromise promise = new SpacePromise(
-                    new SpacePromise.Space(extents, () -> 0, () -> memtableBytes), new Memtable(pool, new SortArrays(), 1, 1, 32 << 20));
+                    new SpacePromise.Space(extents, () -> 0, () -> 0, () -> memtableBytes), new Memtable(pool, new SortArrays(), 1, 1, 32 << 20));
             promise.cover(4096, Promised.GROWTH, false);
             promise.cover(8192, Promised.GROWTH, false);
             int left = 0;

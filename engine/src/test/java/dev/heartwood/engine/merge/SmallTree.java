@@ -1,5 +1,6 @@
 package dev.heartwood.engine.merge;
 
+import dev.heartwood.engine.extent.ExtentAllocator;
 import dev.heartwood.engine.node.MergeAdmission;
 import dev.heartwood.engine.node.TreeShape;
 import dev.heartwood.engine.node.TrunkPolicies;
@@ -15,6 +16,16 @@ public final class SmallTree implements AutoCloseable {
 
     public Compactions compactions() {
         return compactions;
+    }
+
+    /** Packs memtables into it. */
+    public MemtablePacker packer() {
+        return tree.packer;
+    }
+
+    /** Those of its file. */
+    public ExtentAllocator extents() {
+        return tree.extents;
     }
 
     /** Where merges take their memory from. */

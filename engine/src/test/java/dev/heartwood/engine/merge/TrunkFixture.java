@@ -61,7 +61,7 @@ public final class TrunkFixture implements AutoCloseable {
 
     private final CachedFile file;
     private final MergeOperator operator;
-    private final MemtablePacker packer;
+    final MemtablePacker packer;
     /** Memory for what needs a page of it. */
     public final long page = pool.allocate(PageLayout.PAGE_BYTES);
 

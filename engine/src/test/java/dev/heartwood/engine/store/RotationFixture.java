@@ -43,7 +43,7 @@ final class RotationFixture implements AutoCloseable {
         log.rotate(1, 1);
         data = storage.openDevice("data", true);
         ExtentAllocator extents = new ExtentAllocator(data, Long.MAX_VALUE, 1);
-        source = environment.memtableSource(lanes.count(), MEMTABLE_BYTES, new SpacePromise.Space(extents, () -> 0, () -> MEMTABLE_BYTES));
+        source = environment.memtableSource(lanes.count(), MEMTABLE_BYTES, new SpacePromise.Space(extents, () -> 0, () -> 0, () -> MEMTABLE_BYTES));
         generations = new Generations(source.make(1));
         background = new Background(environment.epochs(), environment.workers(), generations, null, null, null, failStop, null, 1);
         rotation = new MemtableRotation(

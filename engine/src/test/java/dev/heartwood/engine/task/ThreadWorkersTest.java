@@ -1,10 +1,13 @@
 package dev.heartwood.engine.task;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +60,77 @@ class ThreadWorkersTest {
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
         }
+    }
+
+    /**
+     * Where more stores than there are workers had memtables to be packed all the time nothing was merged, so that packing took longer and longer, and no
+     * checkpoint was made.
+     */
+    @ParameterizedTest
+    @CsvSource({"1,COMPACT", "1,CHECKPOINT", "2,COMPACT", "2,CHECKPOINT"})
+    void whatIsSealedAllTheTimeLeavesTheOthersTheirTurn(int count, Priority priority) throws InterruptedException {
+        int most = 100_000;
+        AtomicInteger sealed = new AtomicInteger();
+        AtomicInteger sealedBefore = new AtomicInteger(most);
+        CountDownLatch begin = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        try (ThreadWorkers workers = new ThreadWorkers("test", count)) {
+            Runnable[] sealing = new Runnable[1];
+            sealing[0] = () -> {
+                awaitQuietly(begin);
+                if (sealed.incrementAndGet() < most && done.getCount() > 0) {
+                    workers.submit(Priority.SEAL, sealing[0]);
+                }
+            };
+            // All are busy, and one more waits.
+            for (int i = 0; i < count + 2; i++) {
+                workers.submit(Priority.SEAL, sealing[0]);
+            }
+            workers.submit(priority, () -> {
+                sealedBefore.set(sealed.get());
+                done.countDown();
+            });
+            begin.countDown();
+            done.await();
+        }
+        assertTrue(sealedBefore.get() < most / 2, sealedBefore + " tasks before");
+    }
+
+    /** As long as one worker merges, whoever else has packed packs again. */
+    @Test
+    void whatIsSealedComesFirstWhileSomebodyMerges() throws InterruptedException {
+        CountDownLatch merging = new CountDownLatch(1);
+        CountDownLatch sealing = new CountDownLatch(2);
+        CountDownLatch last = new CountDownLatch(3);
+        CountDownLatch workerEnds = new CountDownLatch(1);
+        CountDownLatch othersEnd = new CountDownLatch(1);
+        List<Priority> order = Collections.synchronizedList(new ArrayList<>());
+        try (ThreadWorkers workers = new ThreadWorkers("test", 2)) {
+            workers.submit(Priority.COMPACT, () -> {
+                merging.countDown();
+                awaitQuietly(othersEnd);
+            });
+            merging.await();
+            for (int i = 0; i < 2; i++) {
+                workers.submit(Priority.SEAL, () -> {
+                    sealing.countDown();
+                    awaitQuietly(Thread.currentThread().getName().equals("test-seal") ? othersEnd : workerEnds);
+                });
+            }
+            sealing.await();
+            for (Priority each : List.of(Priority.COMPACT, Priority.SEAL, Priority.SEAL)) {
+                workers.submit(each, () -> {
+                    order.add(each);
+                    last.countDown();
+                });
+            }
+            assertTrue(workers.isAnyWaiting());
+            workerEnds.countDown();
+            last.await();
+            assertFalse(workers.isAnyWaiting());
+            othersEnd.countDown();
+        }
+        assertEquals(List.of(Priority.SEAL, Priority.SEAL, Priority.COMPACT), order);
     }
 
     /** While merges never came to an end no page was scrubbed. */

@@ -143,6 +143,24 @@ class SplitSpaceTest {
         assertEquals(withSplit, ofFile(2 * (now.extentsAtRest() + withSplit)).mergeExtents(tree.trunk.version().root()));
     }
 
+    /** Where there is three times as much as any merges take, of a tree that is work to walk. */
+    @Test
+    void whatMergesTakeAtMostIsKnownWhereSpaceIsPlenty() {
+        assertEquals(0, used(63, 1 << 20).mergeExtentsAtMost());
+        assertEquals(6 * 64, used(64, 1 << 20).mergeExtentsAtMost());
+        assertEquals(0, used(64, 18 * 64).mergeExtentsAtMost());
+        assertEquals(6 * 1000, used(1000, 20 * 1000).mergeExtentsAtMost());
+    }
+
+    /** Beside so many extents in use of a file that may have so many. */
+    private static SplitSpace used(int inUse, long fileExtents) {
+        ExtentAllocator extents = new ExtentAllocator(new ArrayDevice(), fileExtents << 17, 0);
+        for (int i = 0; i < inUse; i++) {
+            extents.allocate(Purpose.PACKING);
+        }
+        return new SplitSpace(SHAPE, extents);
+    }
+
     private static SplitSpace ofFile(long extents) {
         return ofFile(SHAPE, extents << 17);
     }
