@@ -22,6 +22,17 @@ class FailedOnceTest {
         run(HalfTuned.class, "store.Tuner", "tune", "Tuner", "forgetNodes");
     }
 
+    /** Whoever packed a key of that bucket waited for it for ever. */
+    @Test
+    void aBucketOfRecordsThatFailedToRememberAKeyIsNotLocked() throws ReflectiveOperationException {
+        run(FailedRecords.WhileRemembered.class, "record.RecordCache", "offer", "RecordTable", "remember");
+    }
+
+    @Test
+    void aBucketOfRecordsThatFailedToDropOneIsNotLocked() throws ReflectiveOperationException {
+        run(FailedRecords.WhileDropped.class, "record.RecordCache", "forget", "RecordTable", "drop");
+    }
+
     /** Runs a test in an engine that fails once after a call. */
     private static void run(Class<?> test, String within, String method, String owner, String called) throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.record;
 
+import dev.heartwood.engine.base.BriefWait;
 import dev.heartwood.engine.base.Epochs;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.Arrays;
@@ -137,8 +138,8 @@ public final class RecordCache implements AutoCloseable {
     }
 
     private boolean withRings(BooleanSupplier action) {
-        while (!ringsTaken.compareAndSet(false, true)) {
-            Thread.yield();
+        for (int looks = 0; !ringsTaken.compareAndSet(false, true); looks++) {
+            BriefWait.pause(looks);
         }
         try {
             return action.getAsBoolean();
@@ -194,8 +195,11 @@ public final class RecordCache implements AutoCloseable {
         if (isFromDevice && !rings.isFull() || table.remembers(bucket, hash)) {
             takeIn(ticket, bucket, hash, owner, keyAddress, keyLength, valueAddress, valueLength);
         } else if (table.tryLock(bucket)) {
-            table.remember(bucket, hash);
-            table.unlock(bucket);
+            try {
+                table.remember(bucket, hash);
+            } finally {
+                table.unlock(bucket);
+            }
         }
     }
 
@@ -259,8 +263,11 @@ public final class RecordCache implements AutoCloseable {
             long bucket = table.bucket(hashes[i]);
             if (table.mayHold(bucket, hashes[i])) {
                 table.lock(bucket);
-                table.drop(bucket, hashes[i]);
-                table.unlock(bucket);
+                try {
+                    table.drop(bucket, hashes[i]);
+                } finally {
+                    table.unlock(bucket);
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 package dev.heartwood.engine.record;
 
+import dev.heartwood.engine.base.BriefWait;
 import dev.heartwood.engine.os.Memory;
 
 /**
@@ -33,7 +34,6 @@ final class RecordTable {
     private static final long USED = 1L << 45;
     private static final long ADDRESS = USED - 1;
     private static final int ADDRESS_SHIFT = 3;
-    private static final int SPINS_MAX = 100;
 
     private final long address;
     private final long bucketCount;
@@ -105,23 +105,15 @@ final class RecordTable {
     }
 
     void lock(long bucket) {
-        for (int spins = 0; !tryLock(bucket); spins++) {
-            pause(spins);
+        for (int looks = 0; !tryLock(bucket); looks++) {
+            BriefWait.pause(looks);
         }
     }
 
     /** Waits until nobody holds the lock that was held when the caller came. */
     void awaitUnlocked(long bucket) {
-        for (int spins = 0; isLocked(bucket); spins++) {
-            pause(spins);
-        }
-    }
-
-    private static void pause(int spins) {
-        if (spins < SPINS_MAX) {
-            Thread.onSpinWait();
-        } else {
-            Thread.yield();
+        for (int looks = 0; isLocked(bucket); looks++) {
+            BriefWait.pause(looks);
         }
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.engine.base.Starving;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,30 @@ class RecordTableTest {
             table.drop(bucket, HASH);
             assertFalse(table.mayHold(bucket, HASH));
             assertTrue(table.remembers(bucket, HASH));
+        }
+    }
+
+    /** A thread that held a bucket's lock never came to give it back, where those that packed or took in records had all carriers and only yielded. */
+    @Test
+    void whoWaitsForABucketLeavesTheCarriersToWhoHasIt() throws InterruptedException {
+        try (MemoryPool pool = MemoryPool.open(1 << 20)) {
+            long address = pool.allocate(MemoryPool.BLOCK_BYTES_MIN);
+            Memory.fill(address, MemoryPool.BLOCK_BYTES_MIN, 0);
+            RecordTable table = new RecordTable(address, MemoryPool.BLOCK_BYTES_MIN);
+            long bucket = table.bucket(HASH);
+            Starving starving = new Starving();
+            starving.run(
+                    () -> {
+                        table.lock(bucket);
+                        starving.awaitWake();
+                        table.unlock(bucket);
+                    },
+                    () -> {
+                        table.awaitUnlocked(bucket);
+                        table.lock(bucket);
+                        table.unlock(bucket);
+                    });
+            assertFalse(table.isLocked(bucket));
         }
     }
 
