@@ -21,6 +21,10 @@ final class HashIndex {
      * Memtable.reserve then refuses, and what was reserved before still goes into the slots left and, when only one slot is
      * empty, into the partition's overflow list. Its nodes take arena bytes that every reservation includes. Nodes are never removed.
      *
+     * Keys can be chosen so that they agree in the bits of their hashes that choose partition and home, and then each insert and each
+     * search passes all before it. So a key that comes to lie DISTANCE_MAX slots from its home, in a table that is not crowded, exhausts the
+     * index as well. What was reserved before still goes in: a batch of such keys alone passes as many for each as it has.
+     *
      * A reservation grows a table to the size that it needs at once, since those on the way would stay. One that cannot grow ahead
      * only fails itself: the memtable may still be empty, and is asked again when the pool has memory.
      *
@@ -104,7 +108,7 @@ final class HashIndex {
         return true;
     }
 
-    /** Whether some partition could not grow: the memtable is to be sealed. */
+    /** Whether some partition could not grow, or has keys that lie in each other's way: the memtable is to be sealed. */
     boolean exhausted() {
         return exhausted;
     }
@@ -185,7 +189,13 @@ final class HashIndex {
         } else {
             partition.setOverflow(lane.appendNode(record, partition.overflow()));
         }
-        return used > SlotTable.slotsUsedMax(SlotTable.bits(word)) ? SlotTable.bits(word) : 0;
+        if (used > SlotTable.slotsUsedMax(SlotTable.bits(word))) {
+            return SlotTable.bits(word);
+        }
+        if (SlotTable.distance(word, tag, slot) > SlotTable.DISTANCE_MAX) {
+            exhausted = true;
+        }
+        return 0;
     }
 
     /** Links a record into a version chain; returns the chain's first record. */

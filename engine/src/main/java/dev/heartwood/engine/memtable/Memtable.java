@@ -141,7 +141,7 @@ public final class Memtable {
         long held = chunkBytes.get();
         boolean fits = held + blockBytes <= bytesMax || entries() == 0;
         long wanted = held + Math.max(blockBytes, chunkBytesMax());
-        return !sealed && fits && wanted > chunkBytesLimit ? wanted : 0;
+        return isOpen() && fits && wanted > chunkBytesLimit ? wanted : 0;
     }
 
     /** The largest chunk of a lane now: a part of what all are expected to have, or have already. */

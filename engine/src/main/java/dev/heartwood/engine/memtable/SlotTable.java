@@ -23,6 +23,8 @@ final class SlotTable {
     static final int TAG_BITS = 19;
     static final int SLOT_SHIFT = 3;
     static final int TABLE_ALIGNMENT = 64;
+    /** How far from its home a key comes to lie by chance is a tenth of that at most, even in a table of the largest size (simulated). */
+    static final int DISTANCE_MAX = 1024;
 
     private static final int ADDRESS_BITS = Long.SIZE - TAG_BITS;
     private static final long ADDRESS_MASK = (1L << ADDRESS_BITS) - 1;
@@ -71,6 +73,11 @@ final class SlotTable {
             }
             index = index + 1 & mask;
         }
+    }
+
+    /** By how many slots a key's own lies behind its home: so many others every search for it looks at. */
+    static long distance(long word, long tag, long slot) {
+        return (slot - home(word, tag) >> SLOT_SHIFT) & slots(bits(word)) - 1;
     }
 
     /** Fills a zeroed table of {@code bits} with what the one of {@code word} holds. */
