@@ -111,6 +111,8 @@ final class SharedMemtables {
             }
             long perCall = Math.clamp(bytesPerCall.getAsLong(), 1, WriteThrottle.PAYMENT_BYTES_MOST);
             callsLeft.set((int) Math.clamp(left / (CALLS_SHARE * perCall), 1, CALLS_MAX));
+        } catch (OutOfMemoryError heapIsFull) {
+            // Who writes next has somebody look again. Where a store was to be sealed meanwhile, that has stopped it and says so.
         } finally {
             // At the end: a second worker would seal what has just taken the place of what the first one did, or wait for the same writer.
             looking.set(false);

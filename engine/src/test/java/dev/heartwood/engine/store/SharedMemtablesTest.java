@@ -212,6 +212,35 @@ class SharedMemtablesTest {
         }
     }
 
+    /** The worker reported it as a failure, with a stack trace each time. */
+    @Test
+    void whoFindsTheHeapFullLooksAgain() {
+        int[] looks = {0};
+        SharedMemtables shared = new SharedMemtables(
+                () -> 0,
+                () -> {
+                    if (looks[0]++ < 2) {
+                        throw new OutOfMemoryError("planted");
+                    }
+                    return List.of();
+                },
+                workers,
+                PLAN.memtablesSharedBytes(),
+                () -> 1);
+        while (looks[0] < 3) {
+            shared.sealAhead();
+            assertTrue(looks(), "nobody looks after " + looks[0] + " looks");
+        }
+    }
+
+    private boolean looks() {
+        try {
+            return workers.runOneHere();
+        } catch (OutOfMemoryError planted) {
+            throw new AssertionError("who looks fails", planted);
+        }
+    }
+
     @Test
     void aStoreThatIsAloneFillsItsMemtable() {
         KeyValueStore store = open(1).getFirst();
