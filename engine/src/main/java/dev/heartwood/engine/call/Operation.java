@@ -26,6 +26,25 @@ public final class Operation {
     /** Whether the call is outside of any epoch from its begin to its end. */
     private boolean outside;
 
+    /** What a call copies to native memory. */
+    public enum Copied {
+        WRITE("a write"),
+        KEY_READ("a read"),
+        KEY_SOUGHT("a seek"),
+        GROUP("a group");
+
+        private final String named;
+
+        Copied(String named) {
+            this.named = named;
+        }
+
+        @Override
+        public String toString() {
+            return named;
+        }
+    }
+
     /** What the call needs although it is outside of an epoch. */
     private volatile Object used;
 
@@ -122,26 +141,27 @@ public final class Operation {
      * Makes room for {@code bytes} in all that this call copies; must come before the first copy. May wait outside the epoch
      * while other calls hold the memory.
      *
+     * @param copied what is refused if it can never have so many
      * @throws InsufficientMemoryException when the budget has no memory for it
      */
-    public void require(long bytes) {
+    public void require(Copied copied, long bytes) {
         if (bytes > SCRATCH_BYTES) {
-            spill = allocate(bytes);
+            spill = allocate(copied, bytes);
             spillBytes = bytes;
         } else if (scratch == 0) {
-            scratch = allocate(SCRATCH_BYTES);
+            scratch = allocate(copied, SCRATCH_BYTES);
         }
     }
 
-    /** As {@link #require} for a key to be looked up, with room for a value in two pieces. */
+    /** As {@link #require(Copied, long)} for a key to be looked up, with room for a value in two pieces. */
     void requireForRead(long keyBytes) {
-        require(keyBytes + FoundEntry.ROOM_BYTES);
+        require(Copied.KEY_READ, keyBytes + FoundEntry.ROOM_BYTES);
         found.room = reserve(FoundEntry.ROOM_BYTES);
     }
 
-    private long allocate(long bytes) {
+    private long allocate(Copied copied, long bytes) {
         long address = buffers.allocate(bytes);
-        return address != 0 ? address : owner.awaitMemory(this, bytes);
+        return address != 0 ? address : owner.awaitMemory(this, copied, bytes);
     }
 
     /** Whether the call has memory beyond its scratch; for other threads a moment's view. */
@@ -163,7 +183,7 @@ public final class Operation {
         return to;
     }
 
-    /** Room within what {@link #require} made, for the caller to fill. */
+    /** Room within what {@link #require(Copied, long)} made, for the caller to fill. */
     public long reserve(long bytes) {
         return next(bytes);
     }

@@ -4,6 +4,7 @@ import dev.heartwood.ByteSize;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.call.Operation.Copied;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -107,9 +108,9 @@ public final class Operations {
      *
      * @throws InsufficientMemoryException when there is no such block even in an empty pool, or calls do not hold what is missing
      */
-    long awaitMemory(Operation operation, long bytes) {
+    long awaitMemory(Operation operation, Copied copied, long bytes) {
         if (bytes > blockBytesMax()) {
-            throw tooLarge(bytes); // what else a call takes is less
+            throw copied == Copied.WRITE ? tooLarge(bytes) : tooLarge(copied, bytes);
         }
         operation.free();
         long[] address = new long[1];
@@ -130,6 +131,11 @@ public final class Operations {
         return new InsufficientMemoryException("a write of " + bytes + " bytes needs more than the "
                 + new ByteSize(Math.min(writeBytesMax, blockBytesMax())) + " that a memory of " + memory
                 + " has for one; larger values and batches need more memory");
+    }
+
+    private InsufficientMemoryException tooLarge(Copied copied, long bytes) {
+        return new InsufficientMemoryException(copied + " of " + bytes + " bytes needs more than the " + new ByteSize(blockBytesMax())
+                + " that a memory of " + memory + " has for a call; raise the memory option");
     }
 
     private long pollMemory(Operation operation, long bytes) {

@@ -63,12 +63,12 @@ public final class StoreCalls {
     }
 
     /** Makes room for what a call copies. The call may have waited for it, so it looks again whether the store is closed. */
-    public void require(Operation operation, long bytes) {
-        operation.require(bytes);
+    public void require(Operation operation, Operation.Copied copied, long bytes) {
+        operation.require(copied, bytes);
         requireOpen();
     }
 
-    /** As {@link #require} for a key to be looked up. */
+    /** As the other for a key to be looked up. */
     public void requireForRead(Operation operation, int keyBytes) {
         operation.requireForRead(keyBytes);
         requireOpen();

@@ -3,6 +3,7 @@ package dev.heartwood.engine.read;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.call.Operation;
+import dev.heartwood.engine.call.Operation.Copied;
 import dev.heartwood.engine.call.StoreCalls;
 import dev.heartwood.engine.os.KeyHasher;
 import dev.heartwood.engine.trunk.TreeCursor;
@@ -121,7 +122,7 @@ public final class ViewWalk {
 
     /** To the last entry of all. */
     void seekLast() {
-        Operation operation = enter(0);
+        Operation operation = enter(Copied.KEY_SOUGHT, 0);
         try {
             entries.seekLast();
             isPlaced = true;
@@ -133,7 +134,7 @@ public final class ViewWalk {
     /** To the first entry at or after {@code target}. */
     void seek(byte[] target, int length) {
         int telling = telling(length);
-        Operation operation = enter(telling);
+        Operation operation = enter(Copied.KEY_SOUGHT, telling);
         try {
             entries.seek(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
             isPlaced = true;
@@ -145,7 +146,7 @@ public final class ViewWalk {
     /** To the last entry before {@code target}. */
     void seekBefore(byte[] target, int length) {
         int telling = telling(length);
-        Operation operation = enter(telling);
+        Operation operation = enter(Copied.KEY_SOUGHT, telling);
         try {
             entries.seekBefore(operation.copy(MemorySegment.ofArray(target).asSlice(0, telling)), telling);
             isPlaced = true;
@@ -169,7 +170,7 @@ public final class ViewWalk {
 
     /** What the filters of a store with groups know a group by. */
     public long hash(byte[] group) {
-        Operation operation = enter(group.length);
+        Operation operation = enter(Copied.GROUP, group.length);
         try {
             return KeyHasher.hash(operation.copy(group), group.length);
         } finally {
@@ -183,8 +184,8 @@ public final class ViewWalk {
     }
 
     /** Begins an operation of a move, with room for a key, in which the tree cursor walks what the view reads now. */
-    private Operation enter(int keyBytes) {
-        Operation operation = begin(keyBytes);
+    private Operation enter(Copied copied, int keyBytes) {
+        Operation operation = begin(copied, keyBytes);
         try {
             if (!isCurrent()) {
                 walkCurrent();
@@ -196,14 +197,14 @@ public final class ViewWalk {
         }
     }
 
-    private Operation begin(int keyBytes) {
+    private Operation begin(Copied copied, int keyBytes) {
         pause();
         try {
             // Who closes the store may wait for this move, and whoever has an operation for who closes the store.
             calls.requireOpen();
             Operation operation = calls.beginOutsideEpoch();
             try {
-                calls.require(operation, keyBytes);
+                calls.require(operation, copied, keyBytes);
                 return operation;
             } catch (RuntimeException | Error e) {
                 operation.end();

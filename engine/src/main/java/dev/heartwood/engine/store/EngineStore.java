@@ -147,7 +147,7 @@ final class EngineStore implements KeyValueStore {
         EngineBatch.Limits.check(key.length, value.length);
         Operation operation = calls.begin();
         try {
-            calls.require(operation, (long) key.length + value.length);
+            calls.require(operation, Operation.Copied.WRITE, (long) key.length + value.length);
             long keyAddress = form.copy(operation, key);
             long valueAddress = operation.copy(value);
             write.write(operation, kind, keyAddress, key.length, valueAddress, value.length, durability);
@@ -161,7 +161,7 @@ final class EngineStore implements KeyValueStore {
         EngineBatch.Limits.check(key.byteSize(), value.byteSize());
         Operation operation = calls.begin();
         try {
-            calls.require(operation, key.byteSize() + value.byteSize());
+            calls.require(operation, Operation.Copied.WRITE, key.byteSize() + value.byteSize());
             int keyLength = (int) key.byteSize();
             int valueLength = (int) value.byteSize();
             long keyAddress = form.copy(operation, key);
@@ -241,7 +241,7 @@ final class EngineStore implements KeyValueStore {
                 return;
             }
             long payloadBytes = engineBatch.payloadBytes();
-            calls.require(operation, payloadBytes);
+            calls.require(operation, Operation.Copied.WRITE, payloadBytes);
             long payload = operation.reserve(payloadBytes);
             boolean mayMerge = options.mergeOperator().isPresent();
             write.writeBatch(operation, engineBatch.encode(payload, payloadBytes, form, mayMerge), durability);

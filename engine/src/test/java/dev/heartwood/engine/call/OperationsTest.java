@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.ByteSize;
 import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.engine.base.Epochs;
+import dev.heartwood.engine.call.Operation.Copied;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import java.util.ArrayList;
@@ -16,6 +17,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class OperationsTest {
     private static final int CAPACITY = 64 << 10;
@@ -52,7 +55,7 @@ class OperationsTest {
     private void call(int bytes) {
         Operation operation = operations.begin();
         try {
-            operation.require(bytes);
+            operation.require(Copied.WRITE, bytes);
             long address = operation.reserve(bytes);
             byte mine = (byte) Thread.currentThread().threadId();
             Memory.fill(address, bytes, mine);
@@ -67,7 +70,7 @@ class OperationsTest {
         Operation[] many = new Operation[8];
         for (int i = 0; i < many.length; i++) {
             many[i] = operations.begin();
-            many[i].require(100);
+            many[i].require(Copied.WRITE, 100);
         }
         for (Operation each : many) {
             each.end();
@@ -91,7 +94,7 @@ class OperationsTest {
     @Test
     void aCallOutsideOfEpochsStaysThereWhenItHasWaited() throws InterruptedException {
         Operation other = operations.begin();
-        other.require(CAPACITY);
+        other.require(Copied.WRITE, CAPACITY);
         Thread waiter = Thread.currentThread();
         Thread ending = Thread.ofPlatform().start(() -> {
             while (waiter.getState() != Thread.State.TIMED_WAITING) {
@@ -100,7 +103,7 @@ class OperationsTest {
             other.end();
         });
         Operation move = operations.beginOutsideEpoch(this);
-        move.require(CAPACITY / 2);
+        move.require(Copied.WRITE, CAPACITY / 2);
         ending.join(); // the other call gives its memory back before it leaves its epoch
         assertTrue(epochs.passed(epochs.advance()), "who waits for active calls would wait for this one");
         move.end();
@@ -117,16 +120,29 @@ class OperationsTest {
                 refused.getMessage());
     }
 
+    /** A group that a cursor was to walk, as long as that, was called a write. */
+    @ParameterizedTest
+    @CsvSource({"GROUP, a group", "KEY_SOUGHT, a seek", "KEY_READ, a read"})
+    void whatIsNoWriteIsNotCalledOne(Copied copied, String named) {
+        Operation operation = operations.begin();
+        InsufficientMemoryException refused =
+                assertThrows(InsufficientMemoryException.class, () -> operation.require(copied, CAPACITY + 1));
+        operation.end();
+        assertEquals(
+                named + " of 65537 bytes needs more than the 64k that a memory of 256m has for a call; raise the memory option",
+                refused.getMessage());
+    }
+
     @Test
     void theLimitIsTheLargestBlockOfAPoolThatIsNone() {
         try (MemoryPool odd = MemoryPool.open(CAPACITY * 3 / 2)) {
             Operations own = new Operations(epochs, odd, new UserCode(), ByteSize.mib(16), Long.MAX_VALUE);
             Operation operation = own.begin();
-            operation.require(CAPACITY);
+            operation.require(Copied.WRITE, CAPACITY);
             operation.end();
             Operation other = own.begin();
             InsufficientMemoryException refused =
-                    assertThrows(InsufficientMemoryException.class, () -> other.require(CAPACITY + 1));
+                    assertThrows(InsufficientMemoryException.class, () -> other.require(Copied.WRITE, CAPACITY + 1));
             other.end();
             assertTrue(refused.getMessage().contains(" more than the 64k that a memory of 16m has for one"), refused.getMessage());
             own.close();

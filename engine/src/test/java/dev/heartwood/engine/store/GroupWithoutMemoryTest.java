@@ -1,9 +1,11 @@
 package dev.heartwood.engine.store;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.Cursor;
 import dev.heartwood.EnvironmentOptions;
 import dev.heartwood.InsufficientMemoryException;
@@ -45,6 +47,24 @@ class GroupWithoutMemoryTest {
                 cursor.enterGroup(new byte[] {1});
                 assertTrue(cursor.next());
             }
+        }
+    }
+
+    /** It was told of a write, and of the limit of one. */
+    @Test
+    void aGroupThatIsTooLongIsRefusedAsOne() {
+        StoreOptions options = StoreOptions.builder().groupSuffixBytes(1).build();
+        try (EngineEnvironment environment = EngineEnvironment.open(
+                        EnvironmentOptions.builder().memory(EnvironmentOptions.MEMORY_MIN).build());
+                KeyValueStore store = environment.open(directory, options);
+                Cursor cursor = store.cursor()) {
+            long limit = Long.highestOneBit(environment.buffers().capacity());
+            byte[] group = new byte[(int) limit + 1];
+            InsufficientMemoryException refused = assertThrows(InsufficientMemoryException.class, () -> cursor.enterGroup(group));
+            assertEquals(
+                    "a group of " + group.length + " bytes needs more than the " + new ByteSize(limit) + " that a memory of "
+                            + EnvironmentOptions.MEMORY_MIN + " has for a call; raise the memory option",
+                    refused.getMessage());
         }
     }
 

@@ -90,7 +90,7 @@ class WritePathTest {
         int length = RotationFixture.MEMTABLE_BYTES * 3 / 4;
         Operation operation = environment.operations().begin();
         try {
-            operation.require(length);
+            operation.require(Operation.Copied.WRITE, length);
             long key = operation.copy(new byte[length]);
             path.write(operation, Entries.PUT, key, 8, key + 8, length - 8, Durability.BUFFERED);
         } finally {
