@@ -204,7 +204,7 @@ public interface KeyValueStore extends AutoCloseable {
      * opens with the I/O mode BUFFERED only.
      *
      * @throws ClosedException when the store is closed meanwhile, which does not wait for the end
-     * @throws UnsuitableTargetException when the directory holds anything else, or is a file
+     * @throws UnsuitableTargetException when the directory holds anything else, is a file, or lies within this store's directory
      * @throws IllegalArgumentException for a path as {@link Environment#open} refuses it
      * @throws LockedException when the backup there is open
      * @throws CorruptionException when a page that had to be copied is damaged; the earlier backup is as it was

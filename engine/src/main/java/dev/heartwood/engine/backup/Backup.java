@@ -8,6 +8,7 @@ import dev.heartwood.ReadFailedException;
 import dev.heartwood.StoreIoException;
 import dev.heartwood.engine.backup.BackupUndo.Place;
 import dev.heartwood.engine.base.Randomness;
+import dev.heartwood.engine.checkpoint.StoreFiles;
 import dev.heartwood.engine.checkpoint.Superblock;
 import dev.heartwood.engine.device.BlockDevice;
 import dev.heartwood.engine.device.Storage;
@@ -62,10 +63,11 @@ public final class Backup implements AutoCloseable {
      *
      * @param from the files of the store that is copied
      * @throws CorruptionException when a page that is to be copied is damaged; what was in {@code to} is as it was
-     * @throws dev.heartwood.UnsuitableTargetException when {@code to} holds something else
+     * @throws dev.heartwood.UnsuitableTargetException when {@code to} holds something else, or lies in the store's directory
      */
     public static BackupReport run(
             StoreView source, Storage from, Storage to, Randomness randomness, Progress progress) {
+        StoreFiles.requireApart(from, to);
         try (BackupTarget target = new BackupTarget(to, source.pool(), source.newest().storeId());
                 Backup backup = new Backup(source, from, target, randomness, progress)) {
             BackupReport report = backup.run();

@@ -27,8 +27,8 @@
  *   <li>Every page of the source that is copied is verified first. Damage found there leaves the backup that is there, and an open
  *       source is told of it.
  *   <li>Only an empty directory, one with nothing but what a first backup left that was broken off, or a backup of the same store is
- *       written to, and not one that was opened since: the number of its superblock, a mark of a session or a file of a log tells. The
- *       target's lock is held throughout.
+ *       written to, and not one that was opened since: the number of its superblock, a mark of a session or a file of a log tells. Nor is one within the
+ *       store's own directory. The target's lock is held throughout.
  *   <li>The target is written with the I/O mode of the source, or through the page cache where its file system refuses O_DIRECT.
  * </ol>
  */

@@ -81,6 +81,20 @@ public final class StoreFiles {
         }
     }
 
+    /**
+     * Refuses a directory within that of the store that is copied: its name may be one that the store's own files have or may get, and a
+     * directory {@link #COPYING} or {@link #CREATING} there has every open refuse the store. Paths are compared as they are given.
+     *
+     * @throws UnsuitableTargetException when it is one
+     */
+    public static void requireApart(Storage store, Storage target) {
+        Path within = target.directory().normalize();
+        Path directory = store.directory().normalize();
+        if (within.startsWith(directory) && !within.equals(directory)) {
+            throw new UnsuitableTargetException(target.directory().toString(), "it lies in the directory of the store, " + directory);
+        }
+    }
+
     /** Whether a failure says that the data file of a directory cannot be opened with O_DIRECT. */
     public static boolean isDirectRefused(StoreIoException failure, Storage files) {
         return failure.errno() == Errno.EINVAL && Path.of(failure.path()).equals(files.directory().resolve(DATA));

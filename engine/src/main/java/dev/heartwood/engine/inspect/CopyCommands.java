@@ -168,6 +168,7 @@ final class CopyCommands {
             return copy;
         };
         try (Storage target = new FileStorage(to, DeviceKind.POSIX, IoMode.BUFFERED)) {
+            StoreFiles.requireApart(from, target);
             requireEmpty(target);
             SalvageReport report =
                     Salvage.run(from, target, noted, out::println, new PrintedProgress(err, Clock.SYSTEM));

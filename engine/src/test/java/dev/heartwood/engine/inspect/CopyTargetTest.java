@@ -2,6 +2,7 @@ package dev.heartwood.engine.inspect;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.engine.verify.StoreFixture;
@@ -11,6 +12,8 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where the commands write no copy to, and what they say of it. */
 class CopyTargetTest {
@@ -33,6 +36,32 @@ class CopyTargetTest {
             assertEquals("", outcome.out());
         }
         assertArrayEquals(before, Files.readAllBytes(from.resolve("data.hw")));
+    }
+
+    /** A copy of some names there had the store itself be refused. */
+    @ParameterizedTest
+    @ValueSource(strings = {"copy", "copy-unfinished", "creating", "deep/below", "../to-lie-in/copy"})
+    void noCopyLiesInTheStore(String name) throws IOException {
+        Path from = base.resolve("to-lie-in");
+        StoreFixture.makeClosed(from, 1);
+        Path to = from.resolve(name);
+        for (String command : List.of("backup", "salvage")) {
+            Outcome outcome = Outcome.of(command, from.toString(), to.toString());
+            assertEquals(Main.CANNOT_OPEN, outcome.code(), outcome.toString());
+            assertEquals("cannot write a copy to " + to + ": it lies in the directory of the store, " + from + "\n", outcome.err());
+            assertFalse(Files.exists(to));
+            assertEquals(Main.CLEAN, Outcome.of("verify", from.toString()).code());
+        }
+    }
+
+    @Test
+    void aCopyMayLieBesideTheStore() throws IOException {
+        Path from = base.resolve("beside");
+        StoreFixture.makeClosed(from, 1);
+        for (String command : List.of("backup", "salvage")) {
+            Outcome outcome = Outcome.of(command, from.toString(), base.resolve("beside-" + command).toString());
+            assertEquals(Main.CLEAN, outcome.code(), outcome.toString());
+        }
     }
 
     /** It was said to be no store, which a target need not be. */
