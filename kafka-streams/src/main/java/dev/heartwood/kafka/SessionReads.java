@@ -77,6 +77,10 @@ final class SessionReads implements ReadOnlySessionStore<Bytes, byte[]> {
     private KeyValueIterator<Windowed<Bytes>, byte[]> ofKey(
             Bytes key, long earliestEnd, long latestStart, Direction direction) {
         Objects.requireNonNull(key, "key cannot be null");
+        if (latestStart < 0) {
+            // As Kafka Streams' own session stores do, but only for one key.
+            throw new IllegalArgumentException("Window startMs time cannot be negative.");
+        }
         return overlapping(key, key, earliestEnd, latestStart, direction);
     }
 
