@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,18 +28,29 @@ public final class EngineClient implements AutoCloseable {
         }
     }
 
-    private static final long QUIT_MINUTES_MAX = 10;
+    private static final Duration QUIT_MAX = Duration.ofMinutes(10);
+    /** A child of an engine that has ended may hold its standard error open. */
+    private static final Duration ERRORS_MAX = Duration.ofSeconds(10);
 
     private final String name;
     private final Process process;
+    private final Duration quitMax;
     private final Consumer<String> log;
     private final PrintStream commands;
     private final BufferedReader answers;
     private final Thread errors;
+    /** Whether its end is no failure. */
+    private volatile boolean isClosed;
 
     EngineClient(String name, Process process, Consumer<String> log) {
+        this(name, process, log, QUIT_MAX);
+    }
+
+    /** @param quitMax how long the process may take to end once it has closed its store */
+    EngineClient(String name, Process process, Consumer<String> log, Duration quitMax) {
         this.name = name;
         this.process = process;
+        this.quitMax = quitMax;
         this.log = log;
         commands = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
         answers = process.inputReader(StandardCharsets.UTF_8);
@@ -180,20 +192,28 @@ public final class EngineClient implements AutoCloseable {
         }
     }
 
-    /** Ends the process in order, and waits until it has ended. */
+    /**
+     * Ends the process in order, and waits until it has ended; it may have been closed before.
+     *
+     * @throws EngineFailure when it has died before, or could not close its store, or does not end, for which it is killed
+     */
     public void quit() throws IOException, EngineFailure, InterruptedException {
-        if (!process.isAlive()) {
+        if (isClosed) {
             return;
         }
         commands.println("quit");
         await("done", operations -> {}, line -> {});
-        process.waitFor(QUIT_MINUTES_MAX, TimeUnit.MINUTES);
-        errors.join();
+        if (!process.waitFor(quitMax.toNanos(), TimeUnit.NANOSECONDS)) {
+            close();
+            throw new EngineFailure(name + ": its process had closed its store and did not end");
+        }
+        errors.join(ERRORS_MAX);
     }
 
     /** Kills the process if it still runs, and waits for its end. Idempotent; safe from any thread. */
     @Override
     public void close() {
+        isClosed = true;
         process.destroyForcibly().onExit().join();
     }
 }
