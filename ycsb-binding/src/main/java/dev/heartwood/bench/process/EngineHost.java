@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 
 /**
@@ -21,7 +22,8 @@ import java.util.function.LongConsumer;
 final class EngineHost implements AutoCloseable {
     private static final double WARM_UP_SECONDS = 2;
 
-    private final EngineKind kind;
+    private final String name;
+    private final Function<EngineSettings, Engine> opener;
     private final EngineSettings loaded;
     private final EngineSettings sequential;
     private final PhaseTask.Checking checking;
@@ -40,7 +42,13 @@ final class EngineHost implements AutoCloseable {
     private long userBytesWritten;
 
     EngineHost(EngineKind kind, EngineSettings settings, PhaseTask.Checking checking, long seed) {
-        this.kind = kind;
+        this(kind.toString(), kind::open, settings, checking, seed);
+    }
+
+    /** @param opener opens the store in the settings' directory, and makes what is missing */
+    EngineHost(String name, Function<EngineSettings, Engine> opener, EngineSettings settings, PhaseTask.Checking checking, long seed) {
+        this.name = name;
+        this.opener = opener;
         this.checking = checking;
         this.seed = seed;
         loaded = settings;
@@ -54,10 +62,12 @@ final class EngineHost implements AutoCloseable {
     /**
      * Loads a store of its own, runs phases on it that nobody counts, and deletes it, so that the JVM has compiled what is measured
      * later. Before the first phase.
+     *
+     * @throws IllegalStateException when a value was missing or wrong
      */
     void warmUp(long records, int threads, List<Phase> phases) throws InterruptedException, ExecutionException, IOException {
         EngineSettings settings = loaded.in(beside(DataSet.WARM_UP_SUFFIX)).withRecords(records);
-        try (EngineHost other = new EngineHost(kind, settings, checking, seed)) {
+        try (EngineHost other = new EngineHost(name, opener, settings, checking, seed)) {
             other.warmUp(Phase.LOAD, threads);
             for (Phase phase : phases) {
                 if (phase != Phase.LOAD && phase != Phase.IDLE) {
@@ -69,7 +79,11 @@ final class EngineHost implements AutoCloseable {
     }
 
     private void warmUp(Phase phase, int threads) throws InterruptedException, ExecutionException, IOException {
-        run(Step.of(phase, WARM_UP_SECONDS), threads, operations -> {});
+        PhaseResult.Faults faults = run(Step.of(phase, WARM_UP_SECONDS), threads, operations -> {}).faults();
+        if (faults.any()) {
+            throw new IllegalStateException("phase " + phase + " of its warm-up had " + faults.missing() + " missing and "
+                    + faults.wrong() + " wrong values");
+        }
         if (phase.writes()) {
             settle();
         }
@@ -103,7 +117,7 @@ final class EngineHost implements AutoCloseable {
         written = after.bytesWritten() - before.bytesWritten();
         userBytesWritten = run.recordsWritten() * (open.keyBytes() + open.valueBytes());
         return new PhaseResult(
-                kind.toString(),
+                name,
                 phase,
                 threads,
                 records,
@@ -156,7 +170,7 @@ final class EngineHost implements AutoCloseable {
         long writtenNow = after.bytesWritten() - before.bytesWritten();
         written += writtenNow;
         return new PhaseResult(
-                kind.toString(),
+                name,
                 last.phase() + suffix,
                 last.threads(),
                 last.records(),
@@ -199,7 +213,7 @@ final class EngineHost implements AutoCloseable {
         } else {
             data.requireLoadedAsSet();
         }
-        engine = kind.open(wanted);
+        engine = opener.apply(wanted);
         open = wanted;
         if (wanted == loaded) {
             retuned = phase.startsEmpty() ? 0 : retuned;
