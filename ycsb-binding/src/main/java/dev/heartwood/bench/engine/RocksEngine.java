@@ -133,14 +133,38 @@ final class RocksEngine implements Engine {
     }
 
     private void awaitCompactions() throws RocksDBException, InterruptedException {
-        while (database.getLongProperty("rocksdb.compaction-pending") > 0
-                || database.getLongProperty("rocksdb.num-running-compactions") > 0
-                || database.getLongProperty("rocksdb.num-running-flushes") > 0) {
+        awaitCompactions(database::getLongProperty);
+    }
+
+    /** Numbers that a store tells of itself. */
+    @FunctionalInterface
+    interface Properties {
+        long value(String name) throws RocksDBException;
+    }
+
+    /**
+     * Waits until a store has nothing to flush or compact.
+     *
+     * @throws IllegalStateException when that has failed since it was opened, after which it may be pending for ever
+     */
+    static void awaitCompactions(Properties properties) throws RocksDBException, InterruptedException {
+        while (isPending(properties)) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
+    }
+
+    private static boolean isPending(Properties properties) throws RocksDBException {
+        long errors = properties.value("rocksdb.background-errors");
+        if (errors > 0) {
+            throw new IllegalStateException("its flushes and compactions have failed " + errors
+                    + " times, as they do when the disk is full; its file LOG says why");
+        }
+        return properties.value("rocksdb.compaction-pending") > 0
+                || properties.value("rocksdb.num-running-compactions") > 0
+                || properties.value("rocksdb.num-running-flushes") > 0;
     }
 
     @Override
