@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The steps of a cycle as one load: what they took together, and what the engines changed by themselves on the way. */
+/**
+ * The steps of a cycle as one load: what they took together, and what the engines changed by themselves on the way. Of several rounds
+ * all of it is that of one, since what steps of different rounds took together no round took.
+ */
 record Cycle(Comparison comparison, Rounds rounds) {
     /**
      * A change on the way.
@@ -19,11 +22,9 @@ record Cycle(Comparison comparison, Rounds rounds) {
         return comparison.results().stream().noneMatch(PhaseResult::isStep);
     }
 
-    /** The steps of an engine, in their order. */
+    /** The steps of an engine, in their order, of its median round. */
     List<PhaseResult> steps(String engine) {
-        return comparison.results().stream()
-                .filter(r -> r.isStep() && r.engine().equals(engine))
-                .toList();
+        return rounds.stepsOfMedianRound(engine);
     }
 
     /** Whether an engine came to the end; what others took is no measure of one that failed before. */

@@ -83,6 +83,7 @@ public final class HtmlReport {
             return "";
         }
         StringBuilder html = new StringBuilder("<section><h2>All steps</h2>");
+        rounds.stepsNote().ifPresent(note -> html.append("<p class=\"facts\">").append(escape(note)).append("</p>"));
         List<Svg.Bar> wholes = comparison.engines().stream()
                 .filter(cycle::isComplete)
                 .map(e -> new Svg.Bar(e, escape(e), cycle.seconds(e)))

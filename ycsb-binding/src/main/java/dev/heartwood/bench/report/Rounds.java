@@ -62,14 +62,44 @@ public record Rounds(List<List<PhaseResult>> results, int steps) {
         return same.size() == count() ? rates : rates + " (" + same.size() + ")";
     }
 
-    /** The least and the greatest seconds that all steps of an engine took in a round in which it came to the last of them. */
-    String totals(String engine) {
-        List<Double> totals = results.stream()
+    /**
+     * The steps of an engine, in their order, in the round whose whole time is the median of those in which it came to the last; of an
+     * even number the lesser of the two in the middle. Where it came to the last in none, of those in which it came furthest.
+     */
+    List<PhaseResult> stepsOfMedianRound(String engine) {
+        List<List<PhaseResult>> all = stepsOfRounds(engine);
+        int most = all.stream().mapToInt(List::size).max().orElse(0);
+        List<List<PhaseResult>> furthest = all.stream()
+                .filter(round -> round.size() == most)
+                .sorted(Comparator.comparingDouble(Rounds::wholeSeconds))
+                .toList();
+        return furthest.isEmpty() ? List.of() : furthest.get((furthest.size() - 1) / 2);
+    }
+
+    /** What the steps of a cycle are, where there is more than one round. */
+    Optional<String> stepsNote() {
+        return count() > 1
+                ? Optional.of("each engine's of one round: that whose whole time is the median of those it finished")
+                : Optional.empty();
+    }
+
+    private List<List<PhaseResult>> stepsOfRounds(String engine) {
+        return results.stream()
                 .map(round -> round.stream()
                         .filter(r -> r.isStep() && r.engine().equals(engine))
                         .toList())
+                .toList();
+    }
+
+    private static double wholeSeconds(List<PhaseResult> some) {
+        return some.stream().mapToDouble(PhaseResult::seconds).sum();
+    }
+
+    /** The least and the greatest seconds that all steps of an engine took in a round in which it came to the last of them. */
+    String totals(String engine) {
+        List<Double> totals = stepsOfRounds(engine).stream()
                 .filter(round -> round.size() == steps)
-                .map(round -> round.stream().mapToDouble(PhaseResult::seconds).sum())
+                .map(Rounds::wholeSeconds)
                 .toList();
         return totals.isEmpty() ? "-" : spread(totals, Cycle::seconds);
     }

@@ -28,7 +28,9 @@ public final class TextReport {
         }
         Cycle cycle = new Cycle(comparison, rounds);
         if (!cycle.isEmpty()) {
-            text.append("\nall steps\n");
+            text.append("\nall steps");
+            rounds.stepsNote().ifPresent(note -> text.append(", ").append(note));
+            text.append('\n');
             append(text, cycle.table());
         }
         appendChanges(text, cycle);

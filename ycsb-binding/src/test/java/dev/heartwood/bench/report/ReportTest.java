@@ -225,12 +225,34 @@ class ReportTest {
 
     @Test
     void totalsOfACycleAreGivenFromRoundToRound() {
-        List<PhaseResult> whole = List.of(result("a", "load", 100, 2).asStep(1), result("a", "read", 100, 0).asStep(2));
-        PhaseResult slow = PhaseResult.parse(result("a", "read", 100, 0).toLine().replace("seconds=1.0", "seconds=4.0"));
-        List<PhaseResult> slower = List.of(whole.getFirst(), slow.asStep(2));
-        Rounds rounds = new Rounds(List.of(whole, slower, whole.subList(0, 1)), 2);
+        Rounds rounds = new Rounds(List.of(cycle(1, 1), cycle(1, 4), cycle(1)), 2);
         String text = new TextReport(rounds).text();
-        assertTrue(text.lines().anyMatch(l -> l.matches("a +5\\.0 +1\\.00 .* 2\\.0–5\\.0")), text);
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +2\\.0 +1\\.00 .* 2\\.0–5\\.0")), text);
+    }
+
+    /** They were sums of each step's median, which no round took, and rounds that ended on the way had their part in them. */
+    @Test
+    void whatACycleTookIsWhatOneRoundTook() throws Exception {
+        Rounds rounds = new Rounds(List.of(cycle(1, 8), cycle(5, 1), cycle(3, 4), cycle(20)), 2);
+        String text = new TextReport(rounds).text();
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +7\\.0 +1\\.00 +0\\.7 +71\\.0 B .* +3\\.0 +4\\.0 +6\\.0–9\\.0")), text);
+        assertTrue(text.contains("\nall steps, each engine's of one round: "), text);
+        String page = new HtmlReport(FACTS, rounds).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("<title>2-read, 4.0 s</title>") && page.contains("each engine's of one round"), page);
+        text = new TextReport(new Rounds(List.of(cycle(1, 8), cycle(2), cycle(1, 8)), 3)).text();
+        assertTrue(text.lines().anyMatch(l -> l.matches("a +9\\.0 +unfinished .* +1\\.0 +8\\.0 +-")), "of those that came furthest: " + text);
+    }
+
+    /** A round of one engine: a load and a read that took so long, or only the load. */
+    private static List<PhaseResult> cycle(int... seconds) {
+        List<PhaseResult> steps = new ArrayList<>();
+        for (int i = 0; i < seconds.length; i++) {
+            String words = result("a", i == 0 ? "load" : "read", 100, 0).toLine();
+            String own = words.replace("seconds=1.0 cpu=1.5", "seconds=" + seconds[i] + " cpu=" + seconds[i] / 10.0);
+            steps.add(PhaseResult.parse(own.replace(" read=5", " read=" + (10 * seconds[i] + i))).asStep(i + 1));
+        }
+        return steps;
     }
 
     @Test
