@@ -197,7 +197,7 @@ final class BenchOptions {
     @Option(names = "--html", paramLabel = "FILE", description = "Write the results as a page with charts")
     Path html;
 
-    @Option(names = "--verify", description = "Check every value that is read against its key, and the order of scans")
+    @Option(names = "--verify", description = "Check every value that is read against its key, and of scans the order and how many records they return")
     boolean verify;
 
     @Option(names = "--stats", description = "After every phase, print what the engine tells about itself")

@@ -81,7 +81,7 @@ public record PhaseResult(
     /**
      * Answers that were not right.
      *
-     * @param missing reads that found nothing where there is a record, or a record where there is none
+     * @param missing reads that found nothing where there is a record, or a record where there is none, and records that scans left out
      * @param wrong values that were not what was written, and records out of order
      */
     public record Faults(long missing, long wrong) {

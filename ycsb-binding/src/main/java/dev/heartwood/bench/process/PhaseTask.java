@@ -22,7 +22,7 @@ final class PhaseTask {
     enum Checking {
         /** Its length. */
         LENGTH,
-        /** Every byte, and the order of scans. */
+        /** Every byte, and of scans the order, and that nothing is missing at their ends. */
         EVERYTHING
     }
 
@@ -44,6 +44,8 @@ final class PhaseTask {
     final long turns;
     /** Those that a worker claims at a time. */
     final int claimTurns;
+    /** As many as the longest scan has; null where it is not checked how many records a scan returns. */
+    final LastKeys lastKeys;
 
     private final double seconds;
     private final Semaphore ready = new Semaphore(0);
@@ -62,6 +64,7 @@ final class PhaseTask {
         this.records = phase.startsEmpty() ? settings.records() : inserts.written();
         this.turns = step.turns(records);
         this.claimTurns = phase.extent() == Phase.Extent.EVERY_RECORD ? CLAIM_RECORDS : CLAIM_REQUESTS;
+        this.lastKeys = checking == Checking.EVERYTHING && phase.mix().scans() > 0 ? LastKeys.of(keys, records, phase.scanRecordsMax()) : null;
         this.seconds = step.isTimed() ? step.seconds() : FOREVER_SECONDS;
     }
 

@@ -24,6 +24,8 @@
  *       pause, the making of the key, some tens of nanoseconds, that of a value to write, which grows with its length, and where
  *       everything is checked the checking. No schedule says when the next operation is due, as each thread waits for its answer:
  *       percentiles are service times, in which a stall is one sample of each thread, however many would have come meanwhile.
+ *   <li>Where everything is checked, a scan returns its records in order, and as many as there must be: the last keys that the store
+ *       has are worked out before the phase begins. Else it returns one at least.
  *   <li>Bytes read and written are those that the kernel charges to the process in {@code /proc/self/io}, without what was
  *       deleted before it was written, for all engines alike. What is deleted that an earlier phase was charged for is taken off
  *       here, so a phase may come to less than nothing, which is shown as nothing and counts where phases are added up; the peak of resident memory is reset before every phase.

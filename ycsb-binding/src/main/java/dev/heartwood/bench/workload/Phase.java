@@ -80,11 +80,8 @@ public enum Phase {
     /** The keys of one read of many. */
     public static final int KEYS_AT_ONCE = 32;
 
-    /** The longest scan of the phases with short scans. */
-    public static final int SHORT_SCAN_RECORDS_MAX = 100;
-
-    /** The length of a long scan. */
-    public static final int LONG_SCAN_RECORDS = 100_000;
+    private static final int SHORT_SCAN_RECORDS_MAX = 100;
+    private static final int LONG_SCAN_RECORDS = 100_000;
 
     /** All of a hundred. */
     private static final int HASHED = 100;
@@ -119,6 +116,11 @@ public enum Phase {
     /** Whether it needs the order of keys. */
     public boolean scans() {
         return this == QUEUE || mix.scans() > 0;
+    }
+
+    /** The longest scan of its mix; short ones are of any length up to that, long ones of that length. */
+    public int scanRecordsMax() {
+        return this == SCANLONG ? LONG_SCAN_RECORDS : SHORT_SCAN_RECORDS_MAX;
     }
 
     /** Whether it writes anything. */

@@ -22,6 +22,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Iterator;
 import java.util.Map;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.ExecutionException;
@@ -115,7 +116,9 @@ class WorkerTest {
     @EnumSource(mode = Mode.INCLUDE, names = {"READ", "SCAN", "A", "OVERWRITE"})
     void asManyOperationsAsAreAskedForAreDone(Phase phase) throws Exception {
         for (long operations : new long[] {1, 777, RECORDS + 1}) {
-            PhaseRun run = new PhaseRun(task(new Step(phase, operations, 0), new FakeEngine()), 2, 3);
+            Checking checking = phase.scans() ? Checking.LENGTH : Checking.EVERYTHING; // of a scan there is only the first record
+            PhaseTask task = new PhaseTask(new Step(phase, operations, 0), new FakeEngine(), settings, new InsertSequence(RECORDS), checking);
+            PhaseRun run = new PhaseRun(task, 2, 3);
             run.run(completed -> {});
             assertEquals(operations, run.completed());
             assertEquals(PhaseResult.Faults.NONE, run.faults());
@@ -158,6 +161,35 @@ class WorkerTest {
         assertTrue(run.beginNanos() - engine.filledNanos >= 0, "began before it was full");
     }
 
+    /** A scan that returned one record was right, however many there were. */
+    @ParameterizedTest
+    @EnumSource(names = {"SCAN", "SCANLONG"})
+    void scansReturnAllThatTheyHaveTo(Phase phase) throws Exception {
+        int records = 500; // so that many of them come to the end
+        SortedEngine engine = new SortedEngine();
+        MemorySegment key = MemorySegment.ofArray(new byte[24]);
+        for (int number = 0; number < records; number++) {
+            new KeySpace(24).write(number, key);
+            engine.keys.add(SortedEngine.text(key));
+        }
+        assertEquals(PhaseResult.Faults.NONE, scanned(phase, engine, records).faults());
+        engine.scanMax = 3;
+        PhaseRun run = scanned(phase, engine, records);
+        assertEquals(0, run.faults().wrong());
+        assertTrue(run.faults().missing() > 20 * run.completed(), run.faults().toString());
+        engine.scanMax = Integer.MAX_VALUE;
+        engine.keys.pollLast();
+        run = scanned(phase, engine, records);
+        assertTrue(run.faults().missing() >= run.completed() / 20, "without the last one: " + run.faults());
+    }
+
+    private PhaseRun scanned(Phase phase, Engine engine, int records) throws Exception {
+        PhaseTask task = new PhaseTask(new Step(phase, 400, 0), engine, settings, new InsertSequence(records), Checking.EVERYTHING);
+        PhaseRun run = new PhaseRun(task, 1, 3);
+        run.run(completed -> {});
+        return run;
+    }
+
     private PhaseTask task(Step step, Engine engine) {
         return new PhaseTask(step, engine, settings, new InsertSequence(RECORDS), Checking.EVERYTHING);
     }
@@ -184,7 +216,12 @@ class WorkerTest {
         private final ConcurrentSkipListSet<String> keys = new ConcurrentSkipListSet<>();
         private final AtomicInteger keysAtFirstScan = new AtomicInteger(-1);
         private volatile boolean deletes = true;
+        private volatile int scanMax = Integer.MAX_VALUE;
         private volatile long filledNanos;
+
+        private static String text(MemorySegment key) {
+            return new String(key.toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+        }
 
         @Override
         public Session session(RecordBuffer buffer, Access access) {
@@ -214,18 +251,19 @@ class WorkerTest {
                     if (keysAtFirstScan.get() < 0) {
                         keysAtFirstScan.compareAndSet(-1, keys.size());
                     }
-                    String found = keys.ceiling(key());
-                    if (found == null) {
-                        return 0;
+                    int visited = 0;
+                    Iterator<String> found = keys.tailSet(key()).iterator();
+                    while (visited < Math.min(scanMax, records) && found.hasNext()) {
+                        buffer.scannedKey().copyFrom(MemorySegment.ofArray(found.next().getBytes(StandardCharsets.ISO_8859_1)));
+                        Values.fill(buffer.scannedKey(), buffer.result(), 1);
+                        visitor.record(100);
+                        visited++;
                     }
-                    buffer.scannedKey().copyFrom(MemorySegment.ofArray(found.getBytes(StandardCharsets.ISO_8859_1)));
-                    Values.fill(buffer.scannedKey(), buffer.result(), 1);
-                    visitor.record(100);
-                    return 1;
+                    return visited;
                 }
 
                 private String key() {
-                    return new String(buffer.key().toArray(ValueLayout.JAVA_BYTE), StandardCharsets.ISO_8859_1);
+                    return text(buffer.key());
                 }
 
                 @Override
