@@ -36,7 +36,9 @@ final class EngineHost implements AutoCloseable {
     private int retuned;
     /** The result of the last phase, which what is done after it is added to. */
     private PhaseResult last;
-    /** Bytes written by the last phase and what was done after it. */
+    /** What the process had been charged at the end of the last result, before any when the store was opened. */
+    private ProcessCounters told;
+    /** Bytes written since the last phase began, to the end of what was done after it. */
     private long written;
     /** Bytes of keys and values that the last phase wrote. */
     private long userBytesWritten;
@@ -114,6 +116,8 @@ final class EngineHost implements AutoCloseable {
     private PhaseResult result(String phase, int threads, PhaseRun run, long diskBytes, long records) {
         ProcessCounters before = run.before();
         ProcessCounters after = run.after();
+        PhaseResult.Between between = before.since(told);
+        told = after;
         written = after.bytesWritten() - before.bytesWritten();
         userBytesWritten = run.recordsWritten() * (open.keyBytes() + open.valueBytes());
         return new PhaseResult(
@@ -124,6 +128,7 @@ final class EngineHost implements AutoCloseable {
                 run.completed(),
                 run.seconds(),
                 after.cpuSeconds() - before.cpuSeconds(),
+                between,
                 run.latency(),
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
@@ -167,8 +172,10 @@ final class EngineHost implements AutoCloseable {
         aftermath.run();
         double seconds = (System.nanoTime() - begin) / 1e9;
         ProcessCounters after = ProcessCounters.now();
+        PhaseResult.Between between = before.since(told);
         long writtenNow = after.bytesWritten() - before.bytesWritten();
-        written += writtenNow;
+        written += after.bytesWritten() - told.bytesWritten();
+        told = after;
         return new PhaseResult(
                 name,
                 last.phase() + suffix,
@@ -177,6 +184,7 @@ final class EngineHost implements AutoCloseable {
                 0,
                 seconds,
                 after.cpuSeconds() - before.cpuSeconds(),
+                between,
                 PhaseResult.Latency.NONE,
                 new PhaseResult.Storage(
                         after.bytesRead() - before.bytesRead(),
@@ -215,6 +223,7 @@ final class EngineHost implements AutoCloseable {
         }
         engine = opener.apply(wanted);
         open = wanted;
+        told = told == null ? ProcessCounters.now() : told;
         if (wanted == loaded) {
             retuned = phase.startsEmpty() ? 0 : retuned;
             retuneOpened();

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  * @param operations operations completed
  * @param seconds time from the first operation to the last
  * @param cpuSeconds processor time of the engine's process meanwhile, of all its threads
+ * @param between what the process did between its last result and the beginning of this
  * @param latency how long operations took; none for a settling
  * @param storage what was read, written and taken up
  * @param memory what the process held
@@ -37,6 +38,7 @@ public record PhaseResult(
         long operations,
         double seconds,
         double cpuSeconds,
+        Between between,
         Latency latency,
         Storage storage,
         Memory memory,
@@ -52,6 +54,19 @@ public record PhaseResult(
 
     private static final String STEP_SEPARATOR = "-";
     private static final String REPETITION_SEPARATOR = "#";
+
+    /**
+     * What a process did while nothing of it was measured: what its engine still had to do, or does by itself, while others take their
+     * turn, and closing and opening stores. Of the first result it is since the store was opened.
+     *
+     * @param bytesRead bytes it read
+     * @param bytesWritten bytes it wrote
+     * @param cpuSeconds processor time of all its threads
+     */
+    public record Between(long bytesRead, long bytesWritten, double cpuSeconds) {
+        /** Nothing. */
+        public static final Between NONE = new Between(0, 0, 0);
+    }
 
     /** Percentiles in microseconds. */
     public record Latency(double p50Micros, double p99Micros, double p999Micros, double maxMicros) {
@@ -167,14 +182,15 @@ public record PhaseResult(
 
     private PhaseResult named(String name, String phaseName) {
         return new PhaseResult(
-                name, phaseName, threads, records, operations, seconds, cpuSeconds, latency, storage, memory, scannedRecords, faults,
-                progress, changes);
+                name, phaseName, threads, records, operations, seconds, cpuSeconds, between, latency, storage, memory, scannedRecords,
+                faults, progress, changes);
     }
 
     /** The result as one line of {@code name=value} words. */
     public String toLine() {
         return "engine=" + engine + " phase=" + phase + " threads=" + threads + " records=" + records + " operations="
-                + operations + " seconds=" + seconds + " cpu=" + cpuSeconds + " p50=" + latency.p50Micros + " p99=" + latency.p99Micros
+                + operations + " seconds=" + seconds + " cpu=" + cpuSeconds + " betweenRead=" + between.bytesRead + " betweenWritten="
+                + between.bytesWritten + " betweenCpu=" + between.cpuSeconds + " p50=" + latency.p50Micros + " p99=" + latency.p99Micros
                 + " p999=" + latency.p999Micros + " max=" + latency.maxMicros + " read=" + storage.bytesRead
                 + " written=" + storage.bytesWritten + " amplification=" + storage.writeAmplification + " disk="
                 + storage.diskBytes + " rss=" + memory.rssPeakBytes + " anonymous=" + memory.anonymousBytes
@@ -196,6 +212,7 @@ public record PhaseResult(
                 words.whole("operations"),
                 words.real("seconds"),
                 words.real("cpu"),
+                new Between(words.whole("betweenRead"), words.whole("betweenWritten"), words.real("betweenCpu")),
                 new Latency(words.real("p50"), words.real("p99"), words.real("p999"), words.real("max")),
                 new Storage(
                         words.whole("read"), words.whole("written"), words.real("amplification"), words.whole("disk")),

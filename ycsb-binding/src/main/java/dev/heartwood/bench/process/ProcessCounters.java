@@ -21,6 +21,12 @@ record ProcessCounters(long bytesRead, long bytesWritten, long rssPeakBytes, lon
         return of(PROCESS);
     }
 
+    /** What was charged since; of bytes written none where more were deleted that had been charged before. */
+    PhaseResult.Between since(ProcessCounters earlier) {
+        return new PhaseResult.Between(
+                bytesRead - earlier.bytesRead, Math.max(0, bytesWritten - earlier.bytesWritten), cpuSeconds - earlier.cpuSeconds);
+    }
+
     /** The counters that a directory of the process file system tells. */
     static ProcessCounters of(Path process) {
         return new ProcessCounters(

@@ -29,6 +29,9 @@
  *   <li>Bytes read and written are those that the kernel charges to the process in {@code /proc/self/io}, without what was
  *       deleted before it was written, for all engines alike. What is deleted that an earlier phase was charged for is taken off
  *       here, so a phase may come to less than nothing, which is shown as nothing and counts where phases are added up; the peak of resident memory is reset before every phase.
+ *   <li>What a process reads, writes and computes after a result and before the next one begins is told with the next: what its engine
+ *       does while the others take their turn, closing and opening stores, the filling of queues. In no figure are what opens the first store,
+ *       a warm-up, and the last closing.
  *   <li>A store is deleted only when this benchmark made it, which a file beside it says.
  * </ol>
  */

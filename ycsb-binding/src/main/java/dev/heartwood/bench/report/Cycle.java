@@ -4,6 +4,7 @@ import dev.heartwood.bench.process.PhaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToDoubleFunction;
 
 /**
  * The steps of a cycle as one load: what they took together, and what the engines changed by themselves on the way. Of several rounds
@@ -52,7 +53,7 @@ record Cycle(Comparison comparison, Rounds rounds) {
         return all;
     }
 
-    /** A table: engine by engine the whole, as a multiple of the fastest too, its processor seconds, and the seconds of each step. */
+    /** A table: engine by engine the whole, as a multiple of the fastest too, its processor seconds, what it read and wrote, between steps too, and the seconds of each step. */
     List<List<String>> table() {
         List<List<String>> rows = new ArrayList<>();
         List<String> header = new ArrayList<>(List.of("engine", "seconds", "× fastest", "processor", "read", "written", "disk"));
@@ -69,9 +70,9 @@ record Cycle(Comparison comparison, Rounds rounds) {
                     engine,
                     seconds(seconds(engine)),
                     isComplete(engine) ? Numbers.ratio(seconds(engine) / fastest) : "unfinished",
-                    seconds(steps.stream().mapToDouble(PhaseResult::cpuSeconds).sum()),
-                    Numbers.bytes(steps.stream().mapToDouble(r -> r.storage().bytesRead()).sum()),
-                    Numbers.bytes(steps.stream().mapToDouble(r -> r.storage().bytesWritten()).sum()),
+                    seconds(sum(steps, r -> r.between().cpuSeconds() + r.cpuSeconds())),
+                    Numbers.bytes(sum(steps, r -> r.between().bytesRead() + r.storage().bytesRead())),
+                    Numbers.bytes(sum(steps, r -> r.between().bytesWritten() + r.storage().bytesWritten())),
                     steps.isEmpty() ? "-" : Numbers.bytes(steps.getLast().storage().diskBytes())));
             for (String phase : comparison.phases()) {
                 row.add(steps.stream()
@@ -86,6 +87,10 @@ record Cycle(Comparison comparison, Rounds rounds) {
             rows.add(row);
         }
         return rows;
+    }
+
+    private static double sum(List<PhaseResult> steps, ToDoubleFunction<PhaseResult> figure) {
+        return steps.stream().mapToDouble(figure).sum();
     }
 
     /** Engine by engine the steps, each as long as it took, and where the engine changed something. */

@@ -227,6 +227,7 @@ public final class HtmlReport {
             List<String> row = table.row(result);
             row.add(settled, settledAmplification(result));
             rows.add(row);
+            PhaseTable.between(result).ifPresent(rows::add);
         }
         return plainTable(rows);
     }

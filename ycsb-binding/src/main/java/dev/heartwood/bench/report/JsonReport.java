@@ -25,7 +25,8 @@ public final class JsonReport {
         return String.format(
                 Locale.ROOT,
                 "{\"round\": %d, \"engine\": \"%s\", \"phase\": \"%s\", \"threads\": %d, \"records\": %d, \"ops\": %d, "
-                        + "\"seconds\": %.3f, \"cpuSeconds\": %.2f, \"opsPerSecond\": %.1f, "
+                        + "\"seconds\": %.3f, \"cpuSeconds\": %.2f, \"betweenBytesRead\": %d, "
+                        + "\"betweenBytesWritten\": %d, \"betweenCpuSeconds\": %.2f, \"opsPerSecond\": %.1f, "
                         + "\"p50Micros\": %.3f, \"p99Micros\": %.3f, \"p999Micros\": %.3f, "
                         + "\"maxMicros\": %.3f, \"bytesRead\": %d, \"bytesWritten\": %d, \"writeAmplification\": %.3f, "
                         + "\"diskBytes\": %d, \"rssBytes\": %d, \"anonymousBytes\": %d, \"scannedRecords\": %d, \"missing\": %d, "
@@ -38,6 +39,9 @@ public final class JsonReport {
                 r.operations(),
                 r.seconds(),
                 r.cpuSeconds(),
+                r.between().bytesRead(),
+                r.between().bytesWritten(),
+                r.between().cpuSeconds(),
                 r.operationsPerSecond(),
                 r.latency().p50Micros(),
                 r.latency().p99Micros(),

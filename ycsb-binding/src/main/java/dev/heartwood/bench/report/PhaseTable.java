@@ -3,6 +3,8 @@ package dev.heartwood.bench.report;
 import dev.heartwood.bench.process.PhaseResult;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 
 /**
  * The columns that printed tables of a phase and those of the page have in common. What no result has, as faults, has no column.
@@ -12,6 +14,9 @@ import java.util.List;
 record PhaseTable(Rounds rounds, Comparison comparison, List<PhaseResult> results) {
     /** Behind it a column may be put in. */
     static final String WRITE_AMPLIFICATION = "WA";
+
+    private static final long BETWEEN_BYTES_MIN = 1_000_000;
+    private static final double BETWEEN_SECONDS_MIN = 0.1;
 
     private static final List<String> COLUMNS = List.of(
             "engine",
@@ -75,6 +80,24 @@ record PhaseTable(Rounds rounds, Comparison comparison, List<PhaseResult> result
             row.add(Long.toString(result.faults().wrong()));
         }
         return row;
+    }
+
+    /** What a process did before a result, where that is worth a row of its own; the columns up to what was written. */
+    static Optional<List<String>> between(PhaseResult result) {
+        PhaseResult.Between between = result.between();
+        if (between.bytesWritten() <= BETWEEN_BYTES_MIN && between.cpuSeconds() <= BETWEEN_SECONDS_MIN) {
+            return Optional.empty();
+        }
+        return Optional.of(List.of(
+                "  idle before",
+                "",
+                String.format(Locale.ROOT, "%.1f s cpu", between.cpuSeconds()),
+                "",
+                "",
+                "",
+                "",
+                Numbers.bytes(between.bytesRead()),
+                Numbers.bytes(between.bytesWritten())));
     }
 
     /** The columns from what was read on, to the memory. */

@@ -1,6 +1,7 @@
 package dev.heartwood.bench.report;
 
 import dev.heartwood.bench.process.PhaseResult;
+import dev.heartwood.bench.process.PhaseResult.Between;
 import dev.heartwood.bench.process.PhaseResult.Faults;
 import dev.heartwood.bench.process.PhaseResult.Latency;
 import dev.heartwood.bench.process.PhaseResult.Memory;
@@ -130,6 +131,10 @@ public record Rounds(List<List<PhaseResult>> results, int steps) {
                 middle.operations(),
                 middle.seconds(),
                 real(same, PhaseResult::cpuSeconds),
+                new Between(
+                        whole(same, r -> r.between().bytesRead()),
+                        whole(same, r -> r.between().bytesWritten()),
+                        real(same, r -> r.between().cpuSeconds())),
                 new Latency(
                         real(same, r -> r.latency().p50Micros()),
                         real(same, r -> r.latency().p99Micros()),

@@ -53,17 +53,19 @@ public final class TextReport {
         rows.add(table.header());
         for (PhaseResult result : results) {
             rows.add(table.row(result));
-            comparison.retuningAfter(result).ifPresent(retuning -> rows.add(afterRow("  tuned back", retuning)));
-            comparison.settlingAfter(result).ifPresent(settling -> rows.add(afterRow("  settled", settling)));
+            PhaseTable.between(result).ifPresent(rows::add);
+            comparison.retuningAfter(result).ifPresent(retuning -> addAfter("  tuned back", retuning, rows));
+            comparison.settlingAfter(result).ifPresent(settling -> addAfter("  settled", settling, rows));
         }
         return rows;
     }
 
-    private static List<String> afterRow(String what, PhaseResult after) {
+    private static void addAfter(String what, PhaseResult after, List<List<String>> rows) {
         List<String> row = new ArrayList<>(
                 List.of(what, "", String.format(Locale.ROOT, "%.1f s", after.seconds()), "", "", "", ""));
         row.addAll(PhaseTable.storage(after));
-        return row;
+        rows.add(row);
+        PhaseTable.between(after).ifPresent(rows::add);
     }
 
     private static void append(StringBuilder text, List<List<String>> rows) {

@@ -2,6 +2,7 @@ package dev.heartwood.bench.process;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
@@ -11,6 +12,7 @@ import dev.heartwood.bench.engine.RecordBuffer;
 import dev.heartwood.bench.engine.Session;
 import dev.heartwood.bench.process.PhaseTask.Checking;
 import dev.heartwood.bench.workload.Phase;
+import dev.heartwood.bench.workload.Step;
 import dev.heartwood.bench.workload.Values;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,6 +39,28 @@ class EngineHostTest {
             engine.length = -1;
             String message = assertThrows(IllegalStateException.class, () -> host.warmUp(100, 1, List.of(Phase.READ))).getMessage();
             assertEquals("phase read of its warm-up had N missing and 0 wrong values", message.replaceFirst("\\d+ missing", "N missing"));
+        }
+    }
+
+    /** It was charged to nothing. */
+    @Test
+    void whatTheProcessDoesBetweenPhasesIsToldWithTheNext() throws Exception {
+        try (EngineHost host = host()) {
+            host.run(Step.of(Phase.LOAD, 0), 1, operations -> {});
+            compute(0.3);
+            PhaseResult settling = host.settle();
+            assertTrue(settling.between().cpuSeconds() >= 0.3, settling.between().toString());
+            compute(0.5);
+            PhaseResult read = host.run(new Step(Phase.READ, 100, 0), 1, operations -> {});
+            assertTrue(read.between().cpuSeconds() >= 0.5, read.between().toString());
+        }
+    }
+
+    /** As an engine's threads do in the background. */
+    private static void compute(double seconds) {
+        double until = ProcessCounters.now().cpuSeconds() + seconds;
+        while (ProcessCounters.now().cpuSeconds() < until) {
+            Thread.onSpinWait();
         }
     }
 

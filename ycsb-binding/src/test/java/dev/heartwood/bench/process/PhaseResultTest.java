@@ -21,6 +21,7 @@ class PhaseResultTest {
                 4,
                 5.5,
                 6.5,
+                new PhaseResult.Between(18, 19, 20.5),
                 new PhaseResult.Latency(6.25, 7, 8, 9),
                 new PhaseResult.Storage(10, 11, 1.5, 12),
                 new PhaseResult.Memory(13, 14),
@@ -32,11 +33,12 @@ class PhaseResultTest {
         assertEquals(result.toLine(), read.toLine());
         assertArrayEquals(result.progress().counts(), read.progress().counts());
         assertEquals(result.changes(), read.changes());
+        assertEquals(result.between(), read.between());
         assertEquals(4 / 5.5, read.operationsPerSecond());
     }
 
     private static PhaseResult named(String phase) {
-        return PhaseResult.parse("engine=e phase=" + phase + " threads=1 records=1 operations=1 seconds=1 cpu=1 p50=0 p99=0 p999=0 "
+        return PhaseResult.parse("engine=e phase=" + phase + " threads=1 records=1 operations=1 seconds=1 cpu=1 betweenRead=0 betweenWritten=0 betweenCpu=0 p50=0 p99=0 p999=0 "
                 + "max=0 read=0 written=0 amplification=0 disk=0 rss=0 anonymous=0 scanned=0 missing=0 wrong=0 sampleMillis=0 "
                 + "counts= changes=");
     }

@@ -65,6 +65,33 @@ class ReportTest {
         assertEquals("a: 1,000 records of 24 + 100 bytes (124 kB), memory 1m, none", FACTS.lines().getFirst());
     }
 
+    /** It was in no figure: an engine that did its work while others took their turn did none. */
+    @Test
+    void whatIsDoneBetweenPhasesIsShown() throws Exception {
+        List<PhaseResult> idle = List.of(
+                between("read", 2, 900_000, 0.1),
+                between("scan", 3, 5_000_000, 0.25),
+                between("A", 0, 0, 0),
+                between("A-settle", 0, 0, 1.5));
+        String text = new TextReport(oneRound(idle)).text();
+        List<String> rows = text.lines().filter(line -> line.startsWith("  idle before")).toList();
+        assertEquals(2, rows.size(), text);
+        assertTrue(rows.get(0).matches("  idle before +0\\.3 s cpu +3\\.00 B +5\\.00 MB"), text);
+        assertTrue(text.matches("(?s).*\nscan\n[^\n]*\na [^\n]*\n  idle before .*  settled [^\n]*\n  idle before .*"), text);
+        String page = new HtmlReport(FACTS, oneRound(idle)).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("<td>  idle before</td><td></td><td>0.3 s cpu</td>"), page);
+        assertTrue(JsonReport.of(oneRound(idle)).contains("\"betweenBytesRead\": 3, \"betweenBytesWritten\": 5000000, \"betweenCpuSeconds\": 0.25,"));
+        String cycle = new TextReport(oneRound(List.of(idle.get(1).asStep(1)), 1)).text();
+        assertTrue(cycle.lines().anyMatch(l -> l.matches("a +1\\.0 +1\\.00 +1\\.8 +8\\.00 B +5\\.00 MB .*")), cycle);
+    }
+
+    private static PhaseResult between(String phase, long read, long written, double cpu) {
+        String words = result("a", phase, 100, 0).toLine();
+        String between = "betweenRead=" + read + " betweenWritten=" + written + " betweenCpu=" + cpu;
+        return PhaseResult.parse(words.replace("betweenRead=0 betweenWritten=0 betweenCpu=0.0", between));
+    }
+
     private static void requireWellFormed(String page) throws Exception {
         String asXml = page.replaceFirst("<!doctype html>\\s*", "").replaceAll("<(meta|br)([^>]*)>", "<$1$2/>");
         DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(new InputSource(new StringReader(asXml)));
@@ -287,6 +314,7 @@ class ReportTest {
                 operations,
                 1,
                 1.5,
+                PhaseResult.Between.NONE,
                 new PhaseResult.Latency(1, 20, 300, 4000),
                 new PhaseResult.Storage(5, 6, amplification, 7),
                 new PhaseResult.Memory(8, 9),
