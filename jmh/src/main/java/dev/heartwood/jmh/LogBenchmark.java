@@ -58,7 +58,7 @@ public class LogBenchmark {
 
         @Setup(Level.Trial)
         public void open() throws IOException {
-            directory = Files.createTempDirectory("heartwood-log");
+            directory = Files.createTempDirectory(Path.of(""), "heartwood-log");
             storage = new FileStorage(directory, DeviceKind.POSIX, IoMode.BUFFERED);
             storage.lock();
             log = WriteAheadLog.create(storage, 1, 64, new LogOptions(SEGMENT_BYTES, SEGMENT_BYTES));
@@ -137,7 +137,7 @@ public class LogBenchmark {
 
         @Setup(Level.Trial)
         public void open() throws IOException {
-            file = Files.createTempFile("heartwood-baseline", ".log");
+            file = Files.createTempFile(Path.of(""), "heartwood-baseline", ".log");
             channel = FileChannel.open(file, StandardOpenOption.WRITE);
         }
 

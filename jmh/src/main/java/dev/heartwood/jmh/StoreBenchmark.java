@@ -60,7 +60,7 @@ public class StoreBenchmark {
 
         @Setup(Level.Trial)
         public void open() throws IOException {
-            directory = Files.createTempDirectory("heartwood-store");
+            directory = Files.createTempDirectory(Path.of(""), "heartwood-store");
             store = Heartwood.open(
                     directory.resolve("store"),
                     StoreOptions.builder().memory(ByteSize.mib(512)).build());
