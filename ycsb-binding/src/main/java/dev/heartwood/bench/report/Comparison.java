@@ -4,6 +4,7 @@ import dev.heartwood.bench.process.PhaseResult;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -55,6 +56,16 @@ record Comparison(List<PhaseResult> results) {
     /** The change of the checkpoint distance after a result, when there was one. */
     Optional<PhaseResult> retuningAfter(PhaseResult result) {
         return after(result, PhaseResult.RETUNE_SUFFIX);
+    }
+
+    /** Operations per second of a result that was settled, the time of all that was done after it included. */
+    OptionalDouble rateWithSettling(PhaseResult result) {
+        Optional<PhaseResult> settling = settlingAfter(result);
+        if (settling.isEmpty() || result.operations() == 0) {
+            return OptionalDouble.empty();
+        }
+        double retuning = retuningAfter(result).map(PhaseResult::seconds).orElse(0.0);
+        return OptionalDouble.of(result.operations() / (result.seconds() + retuning + settling.get().seconds()));
     }
 
     private Optional<PhaseResult> after(PhaseResult result, String suffix) {

@@ -4,6 +4,8 @@ import dev.heartwood.bench.process.PhaseResult;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.DoubleFunction;
@@ -221,22 +223,26 @@ public final class HtmlReport {
         PhaseTable table = new PhaseTable(rounds, comparison, results);
         List<String> header = table.header();
         int settled = header.indexOf(PhaseTable.WRITE_AMPLIFICATION) + 1;
-        header.add(settled, "settled WA");
+        boolean settles = results.stream().anyMatch(result -> comparison.settlingAfter(result).isPresent());
+        header.addAll(settled, settles ? List.of("settled WA", "settling", "ops/s with settling") : List.of());
         List<List<String>> rows = new ArrayList<>(List.of(header));
         for (PhaseResult result : results) {
             List<String> row = table.row(result);
-            row.add(settled, settledAmplification(result));
+            row.addAll(settled, settles ? settling(result) : List.of());
             rows.add(row);
             PhaseTable.between(result).ifPresent(rows::add);
         }
         return plainTable(rows);
     }
 
-    private String settledAmplification(PhaseResult result) {
-        return comparison
-                .settlingAfter(result)
-                .map(settling -> Numbers.ratio(settling.storage().writeAmplification()))
-                .orElse("-");
+    /** The columns of the settling after a result. */
+    private List<String> settling(PhaseResult result) {
+        Optional<PhaseResult> settling = comparison.settlingAfter(result);
+        OptionalDouble rate = comparison.rateWithSettling(result);
+        return List.of(
+                settling.map(s -> Numbers.ratio(s.storage().writeAmplification())).orElse("-"),
+                settling.map(s -> Cycle.seconds(s.seconds()) + " s").orElse("-"),
+                rate.isPresent() ? Numbers.count(rate.getAsDouble()) : "-");
     }
 
     static String escape(String text) {

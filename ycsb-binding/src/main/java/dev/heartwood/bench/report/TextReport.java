@@ -56,6 +56,7 @@ public final class TextReport {
             PhaseTable.between(result).ifPresent(rows::add);
             comparison.retuningAfter(result).ifPresent(retuning -> addAfter("  tuned back", retuning, rows));
             comparison.settlingAfter(result).ifPresent(settling -> addAfter("  settled", settling, rows));
+            comparison.rateWithSettling(result).ifPresent(rate -> rows.add(List.of("  with settling", "", Numbers.count(rate))));
         }
         return rows;
     }

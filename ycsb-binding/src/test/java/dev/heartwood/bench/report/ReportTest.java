@@ -66,6 +66,25 @@ class ReportTest {
     }
 
     /** It was in no figure: an engine that did its work while others took their turn did none. */
+    /** An engine that put its work off was shown faster for it, and the page did not tell how long the rest took. */
+    @Test
+    void aLoadIsShownWithItsSettling() throws Exception {
+        List<PhaseResult> loads = List.of(
+                result("a", "load", 1_000, 2),
+                PhaseResult.parse(result("a", "load-settle", 0, 3).toLine().replace("seconds=1.0", "seconds=3.0")),
+                result("a", "read", 1_000, 0));
+        String text = new TextReport(oneRound(loads)).text();
+        assertTrue(text.matches("(?s).*\n  settled +3\\.0 s [^\n]*\n  with settling +250\n\nread\n.*"), text);
+        String page = new HtmlReport(FACTS, oneRound(loads)).page();
+        requireWellFormed(page);
+        assertTrue(page.contains("<th>WA</th><th>settled WA</th><th>settling</th><th>ops/s with settling</th>"), page);
+        assertTrue(page.contains("<td>2.00</td><td>3.00</td><td>3.0 s</td><td>250</td>"), page);
+        assertFalse(page.substring(page.indexOf("<h2>read</h2>")).contains("with settling"), page);
+        List<PhaseResult> retuned = new ArrayList<>(loads);
+        retuned.add(1, result("a", "load-retune", 0, 2));
+        assertTrue(new TextReport(oneRound(retuned)).text().contains(" 200\n"), "tuning back included");
+    }
+
     @Test
     void whatIsDoneBetweenPhasesIsShown() throws Exception {
         List<PhaseResult> idle = List.of(
