@@ -104,7 +104,7 @@ public final class Main {
 
     static RunFacts facts(BenchOptions options) {
         List<RunFacts.Part> parts = options.contestants().stream()
-                .map(c -> new RunFacts.Part(c.name(), c.settings().records(), c.settings().memoryBytes()))
+                .map(c -> new RunFacts.Part(c.name(), c.kind(), c.settings().records(), c.settings().memoryBytes()))
                 .toList();
         return RunFacts.of(
                 parts, options.settings(options.engines.getFirst()), options.verification(), options.warmup.value());

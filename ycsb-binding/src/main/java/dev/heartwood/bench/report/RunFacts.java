@@ -19,9 +19,10 @@ import java.util.stream.Collectors;
  * @param keyBytes length of a key
  * @param valueBytes length of a value
  * @param conditions what a write survived, what was set besides, and in which state of their JVMs the engines were measured
+ * @param ofHeartwood what was set besides that only Heartwood obeys; empty where all are Heartwood's, of which it is a condition
  * @param machine processors, system and Java
  */
-public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String conditions, String machine) {
+public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String conditions, String ofHeartwood, String machine) {
     /** What figures of latency are. */
     static final String LATENCY = "latencies are service times of threads that wait for each answer, making keys and values and checking "
             + "included: a stall is one sample of each thread";
@@ -30,10 +31,11 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
      * One of those that were compared.
      *
      * @param name what the results call it
+     * @param kind the engine
      * @param records records
      * @param memoryBytes its memory
      */
-    public record Part(String name, long records, long memoryBytes) {
+    public record Part(String name, EngineKind kind, long records, long memoryBytes) {
         private boolean isLike(Part other) {
             return records == other.records && memoryBytes == other.memoryBytes;
         }
@@ -51,10 +53,12 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
             conditions.add(settings.stores() + " stores");
         }
         conditions.add("durability " + settings.durability().name().toLowerCase(Locale.ROOT));
+        StringJoiner own = new StringJoiner(", ");
+        StringJoiner besides = parts.stream().allMatch(part -> part.kind() == EngineKind.HEARTWOOD) ? conditions : own;
         if (settings.device() != DeviceKind.AUTO) {
-            conditions.add("device " + settings.device().name().toLowerCase(Locale.ROOT));
+            besides.add("device " + settings.device().name().toLowerCase(Locale.ROOT));
         }
-        new TreeMap<>(settings.options()).forEach((name, value) -> conditions.add(name + "=" + value));
+        new TreeMap<>(settings.options()).forEach((name, value) -> besides.add(name + "=" + value));
         if (verification == Verification.ON) {
             conditions.add("every value checked");
         }
@@ -65,12 +69,12 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
                 Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name") + " "
                         + System.getProperty("os.version") + " " + System.getProperty("os.arch") + ", Java "
                         + Runtime.version();
-        return new RunFacts(parts, settings.keyBytes(), settings.valueBytes(), conditions.toString(), machine);
+        return new RunFacts(parts, settings.keyBytes(), settings.valueBytes(), conditions.toString(), own.toString(), machine);
     }
 
     /** These facts of a run that was ended before all of it was finished. */
     public RunFacts ofInterrupted() {
-        return new RunFacts(parts, keyBytes, valueBytes, conditions + ", interrupted", machine);
+        return new RunFacts(parts, keyBytes, valueBytes, conditions + ", interrupted", ofHeartwood, machine);
     }
 
     /** All of it, line by line: where they differ in records or memory, one for each part. */
@@ -100,9 +104,12 @@ public record RunFacts(List<Part> parts, int keyBytes, int valueBytes, String co
                     memory(part),
                     100.0 * part.memoryBytes() / rawBytes(part))));
         }
+        if (!ofHeartwood.isEmpty()) {
+            lines.add(EngineKind.HEARTWOOD + " alone: " + ofHeartwood);
+        }
         lines.add(machine);
         lines.add(LATENCY);
-        if (parts.stream().anyMatch(part -> part.name().equals(EngineKind.LMDB.toString()))) {
+        if (parts.stream().anyMatch(part -> part.kind() == EngineKind.LMDB)) {
             lines.add("lmdb's cache is the operating system's: only a memory cgroup holds it to the memory above");
         }
         return lines;

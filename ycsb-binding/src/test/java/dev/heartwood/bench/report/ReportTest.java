@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
 import dev.heartwood.Durability;
+import dev.heartwood.bench.engine.EngineKind;
 import dev.heartwood.bench.engine.EngineSettings;
 import dev.heartwood.bench.process.EngineClient.Verification;
 import dev.heartwood.bench.process.PhaseResult;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.xml.sax.InputSource;
 
 class ReportTest {
-    private static final RunFacts FACTS = new RunFacts(List.of(new RunFacts.Part("a", 1000, 1 << 20)), 24, 100, "none", "m");
+    private static final RunFacts FACTS = new RunFacts(List.of(new RunFacts.Part("a", EngineKind.HEARTWOOD, 1000, 1 << 20)), 24, 100, "none", "", "m");
 
     private final List<PhaseResult> results = List.of(
             result("heartwood", "load", 1_000_000, 1.2),
@@ -40,23 +41,23 @@ class ReportTest {
 
     @Test
     void thePageIsWellFormed() throws Exception {
-        RunFacts facts = new RunFacts(FACTS.parts(), 24, 100, "none", "a <machine>");
+        RunFacts facts = new RunFacts(FACTS.parts(), 24, 100, "none", "", "a <machine>");
         requireWellFormed(new HtmlReport(facts, oneRound(results)).page());
     }
 
     /** Whatever sizes and shares were compared, the facts were those of the default, and told no option. */
     @Test
     void theFactsAreThoseOfWhatWasCompared() {
-        RunFacts.Part small = new RunFacts.Part("1m-2pc", 1_000_000, 16 << 20);
-        RunFacts.Part large = new RunFacts.Part("5m-2pc", 5_000_000, 24_800_000);
+        RunFacts.Part small = new RunFacts.Part("1m-14pc", EngineKind.HEARTWOOD, 1_000_000, 16 << 20);
+        RunFacts.Part large = new RunFacts.Part("5m-4pc", EngineKind.HEARTWOOD, 5_000_000, 24_800_000);
         EngineSettings settings = new EngineSettings(
                 Path.of("d"), 1, 2_000_000, 24, 100, 24 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("keyOrder", "HASHED", "fanout", "12"));
         RunFacts facts = RunFacts.of(List.of(small, large), settings, Verification.ON, 1000);
         List<String> lines = List.of(
                 "records of 24 + 100 bytes, durability sync, device posix, fanout=12, keyOrder=HASHED, every value checked, "
                         + "after a warm-up with 1,000 records",
-                "1m-2pc: 1,000,000 records (124 MB), memory 16m, 14 % of that",
-                "5m-2pc: 5,000,000 records (620 MB), memory 24.8 MB, 4 % of that");
+                "1m-14pc: 1,000,000 records (124 MB), memory 16m, 14 % of that",
+                "5m-4pc: 5,000,000 records (620 MB), memory 24.8 MB, 4 % of that");
         assertEquals(lines, facts.lines().subList(0, 3));
         String page = new HtmlReport(facts, oneRound(results)).page();
         assertTrue(page.contains(String.join("<br>", lines)), page);
@@ -65,7 +66,6 @@ class ReportTest {
         assertEquals("a: 1,000 records of 24 + 100 bytes (124 kB), memory 1m, none", FACTS.lines().getFirst());
     }
 
-    /** It was in no figure: an engine that did its work while others took their turn did none. */
     /** An engine that put its work off was shown faster for it, and the page did not tell how long the rest took. */
     @Test
     void aLoadIsShownWithItsSettling() throws Exception {
@@ -85,6 +85,7 @@ class ReportTest {
         assertTrue(new TextReport(oneRound(retuned)).text().contains(" 200\n"), "tuning back included");
     }
 
+    /** It was in no figure: an engine that did its work while others took their turn did none. */
     @Test
     void whatIsDoneBetweenPhasesIsShown() throws Exception {
         List<PhaseResult> idle = List.of(
@@ -109,6 +110,18 @@ class ReportTest {
         String words = result("a", phase, 100, 0).toLine();
         String between = "betweenRead=" + read + " betweenWritten=" + written + " betweenCpu=" + cpu;
         return PhaseResult.parse(words.replace("betweenRead=0 betweenWritten=0 betweenCpu=0.0", between));
+    }
+
+    /** They stood among what all ran under. */
+    @Test
+    void whatOnlyHeartwoodObeysIsToldOfIt() {
+        List<RunFacts.Part> parts = List.of(
+                new RunFacts.Part("heartwood", EngineKind.HEARTWOOD, 1000, 1 << 20), new RunFacts.Part("lmdb", EngineKind.LMDB, 1000, 1 << 20));
+        EngineSettings settings = new EngineSettings(
+                Path.of("d"), 1, 1000, 24, 100, 1 << 20, Durability.SYNC, DeviceKind.POSIX, Map.of("fanout", "12"));
+        List<String> lines = RunFacts.of(parts, settings, Verification.ON, 0).ofInterrupted().lines();
+        assertTrue(lines.getFirst().endsWith(", memory 1m, durability sync, every value checked, interrupted"), lines.toString());
+        assertEquals("heartwood alone: device posix, fanout=12", lines.get(1));
     }
 
     private static void requireWellFormed(String page) throws Exception {
