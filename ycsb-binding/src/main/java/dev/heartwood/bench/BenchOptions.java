@@ -37,7 +37,9 @@ import picocli.CommandLine.Option;
 final class BenchOptions {
     static final Path DEFAULT_DIRECTORY = Path.of("heartwood-bench");
     static final long RECORDS_MAX = (1L << 31) - 1;
-    private static final long MEMORY_BYTES_DEFAULT_MIN = 16 << 20;
+    private static final long MEMORY_BYTES_MIN = 16 << 20;
+    private static final int SECONDS_DEFAULT = 10;
+    private static final int SHARE_MAX = 1000;
     private static final int THREADS_MAX = 1000;
     private static final int STORES_MAX = 1000;
 
@@ -107,8 +109,8 @@ final class BenchOptions {
     @Option(
             names = "--seconds",
             paramLabel = "S",
-            description = "Length of every phase that does not write every record once. Default: 10")
-    int seconds = 10;
+            description = "Length of every phase that does not write every record once; not for --cycle. Default: 10")
+    Integer seconds;
 
     @Option(
             names = "--rounds",
@@ -173,7 +175,8 @@ final class BenchOptions {
             names = "--shares",
             split = ",",
             paramLabel = "PERCENT",
-            description = "Compares Heartwood with memory for so much of the data each, instead of --memory")
+            description = "Compares Heartwood with memory for so much of the data each, instead of --memory; 16m at least, which of 1m records "
+                    + "are 14 percent and of 5m 3")
     List<Integer> shares = List.of();
 
     @Option(
@@ -256,7 +259,11 @@ final class BenchOptions {
     List<Step> steps() {
         return isCycle()
                 ? cycle.stream().map(CycleStep::step).toList()
-                : phases.stream().map(phase -> Step.of(phase, seconds)).toList();
+                : phases.stream().map(phase -> Step.of(phase, seconds())).toList();
+    }
+
+    private int seconds() {
+        return seconds == null ? SECONDS_DEFAULT : seconds;
     }
 
     /** Whether the steps are one load, whose total time counts. */
@@ -272,19 +279,20 @@ final class BenchOptions {
     void check() {
         within("--records", records.value(), 1, RECORDS_MAX);
         sizes.forEach(size -> within("--sizes", size.value(), 1, RECORDS_MAX));
-        shares.forEach(share -> within("--shares", share, 1, 1000));
+        shares.forEach(share -> within("--shares", share, 1, SHARE_MAX));
         stores.forEach(count -> within("--stores", count, 1, STORES_MAX));
         within("--key-bytes", keyBytes, KeySpace.KEY_BYTES_MIN, 4096);
         within("--value-bytes", valueBytes, 1, 1 << 20);
-        within("--seconds", seconds, 1, 86_400);
+        within("--seconds", seconds(), 1, 86_400);
         within("--rounds", rounds, 1, 99);
         within("--warmup", warmup.value(), 0, RECORDS_MAX);
         threads.forEach(t -> within("--threads", t, 1, THREADS_MAX));
-        for (Count count : Stream.concat(Stream.of(warmup), sizes.isEmpty() ? Stream.of(records) : sizes.stream()).toList()) {
+        for (Count count : Stream.concat(Stream.of(warmup), counts().stream()).toList()) {
             if (count.value() > new KeySpace(keyBytes).recordsMax()) {
                 throw new IllegalArgumentException("--key-bytes " + keyBytes + " is too short for " + count + " records");
             }
         }
+        requireMemoryForShares();
         if (new HashSet<>(engines).size() < engines.size()) {
             throw new IllegalArgumentException("--engines names an engine twice: " + engines);
         }
@@ -346,6 +354,9 @@ final class BenchOptions {
     private void checkCycle() {
         if (phases != PHASES_DEFAULT) {
             throw new IllegalArgumentException("--cycle and --phases both say what is run");
+        }
+        if (seconds != null) {
+            throw new IllegalArgumentException("--seconds is for --phases: a step of a --cycle says itself how long it is");
         }
         if (cycle.getFirst().step().phase() != Phase.LOAD) {
             throw new IllegalArgumentException("--cycle has to begin with load, so that all begin alike");
@@ -412,12 +423,30 @@ final class BenchOptions {
             return memory.bytes();
         }
         long tenth = rawBytes(count) / 10;
-        return Math.max(MEMORY_BYTES_DEFAULT_MIN, tenth + (1 << 20) - 1 >> 20 << 20);
+        return Math.max(MEMORY_BYTES_MIN, tenth + (1 << 20) - 1 >> 20 << 20);
     }
 
     /** Memory for so much of the data, in percent. */
     long memoryBytesOf(long count, int share) {
-        return Math.max(MEMORY_BYTES_DEFAULT_MIN, rawBytes(count) * share / 100);
+        return rawBytes(count) * share / 100;
+    }
+
+    /** A greater one would be measured under the name of what was asked for. */
+    private void requireMemoryForShares() {
+        for (Count count : counts()) {
+            long least = Math.ceilDiv(100 * MEMORY_BYTES_MIN, rawBytes(count.value()));
+            for (int share : shares) {
+                if (share < least) {
+                    throw new IllegalArgumentException("--shares " + share + " of " + count.inMillions() + " records are less than 16m: "
+                            + (least > SHARE_MAX ? "give more records" : "the least share of so many is " + least));
+                }
+            }
+        }
+    }
+
+    /** Numbers of records that are compared. */
+    List<Count> counts() {
+        return sizes.isEmpty() ? List.of(records) : sizes;
     }
 
     private long rawBytes(long count) {

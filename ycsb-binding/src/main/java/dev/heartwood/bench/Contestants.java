@@ -43,7 +43,7 @@ final class Contestants {
         List<Choice> all = new ArrayList<>();
         for (CompactionPolicyKind policy : options.policies.isEmpty() ? List.of(given.policy()) : options.policies) {
             for (int distance : options.distances.isEmpty() ? List.of(given.checkpointDistance()) : options.distances) {
-                for (Count count : options.sizes.isEmpty() ? List.of(options.records) : options.sizes) {
+                for (Count count : options.counts()) {
                     for (int share : options.shares.isEmpty() ? List.of(0) : options.shares) {
                         options.stores.forEach(stores -> all.add(new Choice(policy, distance, count, share, stores)));
                     }

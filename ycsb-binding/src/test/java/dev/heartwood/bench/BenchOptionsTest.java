@@ -133,14 +133,14 @@ class BenchOptionsTest {
 
     @Test
     void everySizeMeetsEveryShareOfMemory() {
-        BenchOptions options = parse("--sizes", "500k,10m", "--shares", "2,50");
+        BenchOptions options = parse("--sizes", "1m,10m", "--shares", "14,50");
         options.check();
         List<Contestant> all = options.contestants();
         assertEquals(
-                List.of("500k-2pc", "500k-50pc", "10m-2pc", "10m-50pc"),
+                List.of("1m-14pc", "1m-50pc", "10m-14pc", "10m-50pc"),
                 all.stream().map(Contestant::name).toList());
-        assertEquals(500_000, all.getFirst().settings().records());
-        assertEquals(16 << 20, all.getFirst().settings().memoryBytes(), "no less than a store works with");
+        assertEquals(1_000_000, all.getFirst().settings().records());
+        assertEquals(17_360_000, all.getFirst().settings().memoryBytes(), "as its name says");
         assertEquals(620_000_000, all.getLast().settings().memoryBytes());
         assertEquals(List.of("1m"), parse("--sizes", "1m").contestants().stream().map(Contestant::name).toList());
     }
@@ -193,6 +193,9 @@ class BenchOptionsTest {
                 "--key-bytes 600 --engines lmdb | above LMDB's limit",
                 "--value-bytes 0 | --value-bytes 0 is not within",
                 "--sizes 1m,0 | --sizes 0 is not within",
+                "--shares 13 --records 1m | --shares 13 of 1m records are less than 16m: the least share of so many is 14",
+                "--sizes 5m,500k --shares 3,50 | --shares 3 of 500k records are less than 16m: the least share of so many is 28",
+                "--sizes 1k --shares 50 | --shares 50 of 1k records are less than 16m: give more records",
                 "--shares 0 | --shares 0 is not within",
                 "--shares 10,10 | --shares names something twice",
                 "--shares 10 --memory 64m | both say how much memory",
@@ -232,6 +235,7 @@ class BenchOptionsTest {
                 "--cycle load,sequential | 'sequential' is no step",
                 "--cycle read:5,load | has to begin with load",
                 "--cycle load --phases read | both say what is run",
+                "--cycle load --seconds 5 | --seconds is for --phases",
                 "--cycle load --threads 1,2 | one number of --threads",
                 "--cycle load,scan:5 --order hashed | --order hashed has no scans",
                 "--json target/a/../r --html target/r | --json and --html name the same file: target/r",
