@@ -1,10 +1,13 @@
 package dev.heartwood.bench;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
@@ -26,19 +29,51 @@ final class ClaimedDirectory implements AutoCloseable {
      * @throws IOException when it cannot be made, or another benchmark has claimed it
      */
     static ClaimedDirectory of(Path directory) throws IOException {
+        return of(directory, () -> {});
+    }
+
+    /** @param whenOpened is run each time the file has been opened and not been locked yet */
+    static ClaimedDirectory of(Path directory, Action whenOpened) throws IOException {
         Path file = directory.resolve(LOCK);
-        FileChannel channel;
+        while (true) {
+            FileChannel channel = open(directory, file);
+            whenOpened.run();
+            if (lock(channel) == null) {
+                channel.close();
+                throw new IOException("another heartwood bench uses " + directory + " (choose another with --dir)");
+            }
+            if (isStill(file, channel)) {
+                return new ClaimedDirectory(file, channel);
+            }
+            channel.close(); // another has deleted it in between
+        }
+    }
+
+    /** Something that may fail. */
+    @FunctionalInterface
+    interface Action {
+        void run() throws IOException;
+    }
+
+    private static FileChannel open(Path directory, Path file) throws IOException {
         try {
             Files.createDirectories(directory);
-            channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         } catch (IOException e) {
             throw new IOException("cannot make the directory " + directory + " (choose another with --dir): " + e, e);
         }
-        if (lock(channel) == null) {
-            channel.close();
-            throw new IOException("another heartwood bench uses " + directory + " (choose another with --dir)");
+    }
+
+    /** Whether what is locked is what others will open: what is written to the one is found in the other. */
+    private static boolean isStill(Path file, FileChannel locked) throws IOException {
+        String owner = ProcessHandle.current().pid() + " " + System.nanoTime() + "\n";
+        locked.truncate(0);
+        locked.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.US_ASCII)), 0);
+        try {
+            return Files.readString(file, StandardCharsets.US_ASCII).equals(owner);
+        } catch (NoSuchFileException deleted) {
+            return false;
         }
-        return new ClaimedDirectory(file, channel);
     }
 
     private static FileLock lock(FileChannel channel) throws IOException {
@@ -49,7 +84,7 @@ final class ClaimedDirectory implements AutoCloseable {
         }
     }
 
-    /** Gives the directory up. */
+    /** Gives the directory up: the file is deleted while it is locked, so that nobody deletes another's. */
     @Override
     public void close() throws IOException {
         try (channel) {
