@@ -212,14 +212,19 @@ final class Bench {
             return;
         }
         try {
-            Path store = options.directory().resolve(engine);
-            if (deletesStores()) {
-                DataSet.delete(store);
-            } else {
-                DataSet.deletePassingBeside(store);
-            }
+            deleteStores(engine);
         } catch (UncheckedIOException e) {
             progress.print("could not delete the store of " + engine + ": " + e.getMessage());
+        }
+    }
+
+    /** Deletes the stores of an engine that are not to stay; those of others may lie beside them. */
+    private void deleteStores(String engine) {
+        Path store = options.directory().resolve(engine);
+        if (deletesStores()) {
+            DataSet.delete(store);
+        } else {
+            DataSet.deletePassingBeside(store);
         }
     }
 
@@ -278,11 +283,7 @@ final class Bench {
     private synchronized void endInHaste() {
         clients.forEach(EngineClient::close);
         try (ClaimedDirectory claimed = claim) {
-            if (deletesStores()) {
-                DataSet.deleteAll(options.directory());
-            } else {
-                DataSet.deletePassing(options.directory());
-            }
+            options.contestants().forEach(contestant -> deleteStores(contestant.name()));
         } catch (IOException | UncheckedIOException e) {
             progress.print("could not delete what is in " + options.directory() + ": " + e.getMessage());
         }

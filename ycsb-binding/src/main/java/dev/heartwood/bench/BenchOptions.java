@@ -191,7 +191,7 @@ final class BenchOptions {
             names = "--dir",
             paramLabel = "DIR",
             description = "Where the stores go, and stay: a later run without load, with the same --records, uses them again. "
-                    + "Default: heartwood-bench in the working directory, deleted at the end")
+                    + "Default: heartwood-bench in the working directory, where this run's are deleted at the end")
     Path directory;
 
     @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON")

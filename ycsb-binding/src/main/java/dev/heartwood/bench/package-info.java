@@ -12,7 +12,7 @@
  *       with that. Not in a cycle, whose steps are one load:
  *       there each step pays for the debts of those before.
  *   <li>The driver opens no store: it starts processes, passes commands and adds up what they answer.
- *   <li>Nothing is deleted but what the benchmark made.
+ *   <li>Nothing is deleted but what the benchmark made, and of that nothing but stores of the engines, or settings, that it measures.
  *   <li>What was finished is reported, also of a run that is ended from outside, after its engines have been stopped.
  * </ol>
  */

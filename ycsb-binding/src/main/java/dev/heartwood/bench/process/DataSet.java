@@ -54,30 +54,21 @@ public final class DataSet {
         note = directory.resolveSibling(directory.getFileName() + NOTE_SUFFIX);
     }
 
-    /** Deletes every store in {@code parent} that the benchmark made. */
-    public static void deleteAll(Path parent) {
-        delete(parent, store -> true);
-    }
-
-    /** Deletes those that an engine which was ended could not delete itself. */
-    public static void deletePassing(Path parent) {
-        delete(parent, DataSet::isPassing);
-    }
-
     /** Deletes the store in a directory and those that were made beside it, if the benchmark made them. */
     public static void delete(Path directory) {
         String name = directory.getFileName().toString();
-        delete(directory.getParent(), store -> store.equals(name) || isPassing(store) && store.startsWith(name + "-"));
+        delete(directory.getParent(), store -> store.equals(name) || isPassingBeside(name, store));
     }
 
     /** Deletes those that were made beside the store in a directory, which stays. */
     public static void deletePassingBeside(Path directory) {
         String name = directory.getFileName().toString();
-        delete(directory.getParent(), store -> isPassing(store) && store.startsWith(name + "-"));
+        delete(directory.getParent(), store -> isPassingBeside(name, store));
     }
 
-    private static boolean isPassing(String store) {
-        return store.endsWith(SEQUENTIAL_SUFFIX) || store.endsWith(WARM_UP_SUFFIX);
+    /** The names of other engines may begin like this one, too. */
+    private static boolean isPassingBeside(String name, String store) {
+        return Stream.of(WARM_UP_SUFFIX, SEQUENTIAL_SUFFIX, WARM_UP_SUFFIX + SEQUENTIAL_SUFFIX).anyMatch(suffix -> store.equals(name + suffix));
     }
 
     private static void delete(Path parent, Predicate<String> wanted) {

@@ -39,7 +39,7 @@ class DataSetTest {
         assertEquals(5_010, other.records());
         data(5_000).requireLoadedAsSet();
         Files.createDirectory(directory.resolve("store"));
-        DataSet.deleteAll(directory);
+        DataSet.delete(directory.resolve("store"));
         assertEquals(0, directory.toFile().list().length, "it is still one of the benchmark's");
     }
 
@@ -73,6 +73,16 @@ class DataSetTest {
             assertEquals(Set.of("a-1-sequential"), stores());
         }
         assertEquals(Set.of(), stores());
+    }
+
+    /** That of another engine, whose name begins alike, was deleted under it. */
+    @Test
+    void thoseOfAnotherEngineStay() throws IOException {
+        for (String name : List.of("rocksdb", "rocksdb-sequential", "rocksdb-compacted", "rocksdb-compacted-sequential", "lmdb")) {
+            new DataSet(settings(name, 1)).makeEmpty();
+        }
+        DataSet.delete(directory.resolve("rocksdb"));
+        assertEquals(Set.of("rocksdb-compacted", "rocksdb-compacted-sequential", "lmdb"), stores());
     }
 
     private void makeStores() {
