@@ -9,6 +9,7 @@ final class Failures {
     private static final LongAdder CALLS = new LongAdder();
     private static final LongAdder OPERATIONS = new LongAdder();
     private static final LongAdder ABSENT = new LongAdder();
+    private static final LongAdder WRONG = new LongAdder();
     private static final LongAdder CLIENTS = new LongAdder();
 
     private Failures() {}
@@ -31,6 +32,11 @@ final class Failures {
         ABSENT.increment();
     }
 
+    /** Reads have not found what the workload says was written. */
+    static void ofWrongReads(long count) {
+        WRONG.add(count);
+    }
+
     /** A client has failed outside of its operations: it could not begin, or end, or its thread died. */
     static void ofClient() {
         CLIENTS.increment();
@@ -46,7 +52,7 @@ final class Failures {
         return ABSENT.sum();
     }
 
-    /** All that failed or found nothing in words, a line each; empty when there was none. */
+    /** All that failed or found nothing, or something wrong, in words, a line each; empty when there was none. */
     static List<String> summary() {
         long operations = OPERATIONS.sum();
         long clients = CLIENTS.sum();
@@ -60,6 +66,9 @@ final class Failures {
         if (absent > 0) {
             lines.add(absent + " of " + count(CALLS.sum(), "operation") + " found no record: load first, with the same "
                     + SharedTables.DIRECTORY + " and recordcount");
+        }
+        if (WRONG.sum() > 0) {
+            lines.add(count(WRONG.sum(), "read") + " did not find the values that dataintegrity=true writes: load with it, too");
         }
         return lines;
     }

@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Properties;
 import site.ycsb.Client;
 import site.ycsb.Workload;
+import site.ycsb.measurements.exporter.TextMeasurementsExporter;
+import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Runs YCSB's client, and ends with exit code 1 when a store could not be opened, or an operation failed or found no record, which
- * it counts on standard error, 2 when a property {@code heartwood.*} is not an option, there is no such workload, or a count is
+ * Runs YCSB's client, and ends with exit code 1 when a store could not be opened, or an operation failed or found no record, or, with
+ * {@code dataintegrity=true}, other values than were written, which it counts on standard error, 2 when a property {@code heartwood.*} is not an option, there is no such workload, or a count is
  * no number or a larger one than the client takes, in a file or by itself.
  */
 public final class Main {
@@ -30,10 +33,15 @@ public final class Main {
 
     /** Takes the arguments of {@code site.ycsb.Client}. */
     public static void main(String[] arguments) {
+        boolean verifies = false;
         try {
             Properties given = given(arguments);
             SharedTables.options(given);
             check(given);
+            verifies = Boolean.parseBoolean(given.getProperty(CoreWorkload.DATA_INTEGRITY_PROPERTY));
+            if (verifies) {
+                VerifyExporter.handOnTo(given.getProperty(VerifyExporter.PROPERTY, TextMeasurementsExporter.class.getName()));
+            }
         } catch (IllegalArgumentException | IOException e) {
             System.err.println("heartwood ycsb: " + e.getMessage());
             System.exit(BAD_OPTION);
@@ -44,7 +52,15 @@ public final class Main {
             Failures.ofClient();
             failure.printStackTrace();
         });
-        Client.main(arguments);
+        Client.main(verifies ? withVerifyExporter(arguments) : arguments);
+    }
+
+    /** What is given last counts. */
+    private static String[] withVerifyExporter(String[] arguments) {
+        String[] all = Arrays.copyOf(arguments, arguments.length + 2);
+        all[arguments.length] = "-p";
+        all[arguments.length + 1] = VerifyExporter.PROPERTY + "=" + VerifyExporter.class.getName();
+        return all;
     }
 
     /**

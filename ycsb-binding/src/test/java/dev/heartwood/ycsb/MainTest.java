@@ -146,6 +146,25 @@ class MainTest {
                 "zeropadding=" + KEY_BYTES));
     }
 
+    /** They were in a line of the client's report, and the process ended with exit code 0. */
+    @Test
+    void wrongValuesEndItWithAFailureWhereTheyAreLookedAt() throws IOException, InterruptedException {
+        String[] checking = {"recordcount=10", "operationcount=50", "updateproportion=0", "readproportion=1", "dataintegrity=true"};
+        assertEnds(0, null, run("-load", "recordcount=10"));
+        assertEnds(1, "50 reads did not find the values that dataintegrity=true writes", run("-t", checking));
+        assertEnds(0, null, run("-load", checking));
+        Ended right = run("-t", checking);
+        assertEnds(0, null, right);
+        assertTrue(right.said().contains("[VERIFY], Return=OK, 50"), right.said());
+        List<String> json = new ArrayList<>(List.of(checking));
+        json.add("exporter=site.ycsb.measurements.exporter.JSONMeasurementsExporter");
+        right = run("-t", json.toArray(String[]::new));
+        assertEnds(0, null, right);
+        assertTrue(right.said().endsWith("\"measurement\" : \"Return=OK\",\n  \"value\" : 50\n}"), right.said());
+        json.set(json.size() - 1, "exporter=java.lang.String");
+        assertEquals("heartwood ycsb: there is no exporter 'java.lang.String'", run("-t", json.toArray(String[]::new)).said());
+    }
+
     private static void assertEnds(int code, String failures, Ended ended) {
         assertEquals(code, ended.code(), ended.said());
         boolean isSaid = failures == null
