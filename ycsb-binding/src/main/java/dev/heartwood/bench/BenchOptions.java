@@ -32,7 +32,8 @@ import picocli.CommandLine.Option;
         usageHelpAutoWidth = true,
         description = "Measures Heartwood, alone or beside other engines. Without options: 2,000,000 records, memory a "
                 + "tenth of the data, load and YCSB A to F.",
-        footer = "Ctrl-C ends a run; what was finished by then is reported all the same. Exit codes: 0 done, 1 an engine "
+        footer = "Below a phase that writes are its settling, and operations per second of both together; 'idle before' is what the "
+                + "engine's process did since its last row and before this, for which no time is told. Ctrl-C ends a run; what was finished by then is reported all the same. Exit codes: 0 done, 1 an engine "
                 + "failed or a value was wrong or missing, 2 a bad option, 130 Ctrl-C.")
 final class BenchOptions {
     static final Path DEFAULT_DIRECTORY = Path.of("heartwood-bench");

@@ -80,7 +80,7 @@ public record PhaseResult(
      * @param bytesRead bytes the process read
      * @param bytesWritten bytes the process wrote
      * @param writeAmplification bytes written per byte of keys and values written, 0 when none was; for a
-     *     settling that of the phase and the settling together
+     *     settling that of the phase, the settling and what was written between them together
      * @param diskBytes space the store takes at the end
      */
     public record Storage(long bytesRead, long bytesWritten, double writeAmplification, long diskBytes) {}
