@@ -24,6 +24,15 @@ class EngineClientTest {
         assertEquals(List.of("lmdb: # SIGBUS"), shown);
     }
 
+    /** RocksDB's process had several times its cache by the C library's many arenas. */
+    @Test
+    void anEngineHasFewArenasUnlessTheEnvironmentSaysHowMany() {
+        String given = System.getenv("MALLOC_ARENA_MAX");
+        assertEquals(
+                given == null ? "2" : given,
+                EngineClient.processOf(List.of("java")).environment().get("MALLOC_ARENA_MAX"));
+    }
+
     /** It was not looked at any more after its last result: the run ended with exit code 0. */
     @Test
     void aProcessThatDiedAfterItsLastResultHasFailed() throws IOException, InterruptedException {
