@@ -208,9 +208,12 @@ final class Bench {
      * deletes it too.
      */
     private synchronized void makeRoom(String engine) {
-        if (isEnding) {
-            return;
+        if (!isEnding) {
+            tryDeleteStores(engine);
         }
+    }
+
+    private void tryDeleteStores(String engine) {
         try {
             deleteStores(engine);
         } catch (UncheckedIOException e) {
@@ -276,15 +279,17 @@ final class Bench {
                 client.quit();
             } catch (EngineFailure e) {
                 fail(e);
+                client.close(); // it may still write to its store, which is deleted now
             }
         }
     }
 
     private synchronized void endInHaste() {
         clients.forEach(EngineClient::close);
-        try (ClaimedDirectory claimed = claim) {
-            options.contestants().forEach(contestant -> deleteStores(contestant.name()));
-        } catch (IOException | UncheckedIOException e) {
+        options.contestants().forEach(contestant -> tryDeleteStores(contestant.name()));
+        try {
+            claim.close();
+        } catch (IOException e) {
             progress.print("could not delete what is in " + options.directory() + ": " + e.getMessage());
         }
         if (deletesStores()) {

@@ -3,9 +3,7 @@ package dev.heartwood.bench;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -14,6 +12,9 @@ import java.nio.file.StandardOpenOption;
 /** The directory of a benchmark while it runs: another one would delete its stores, which it takes for what an earlier one has left. */
 final class ClaimedDirectory implements AutoCloseable {
     static final String LOCK = "bench.lock";
+
+    /** The file has no blocks but one. */
+    private static final long LENGTHS = 1L << 40;
 
     private final Path file;
     private final FileChannel channel;
@@ -36,16 +37,20 @@ final class ClaimedDirectory implements AutoCloseable {
     static ClaimedDirectory of(Path directory, Action whenOpened) throws IOException {
         Path file = directory.resolve(LOCK);
         while (true) {
-            FileChannel channel = open(directory, file);
-            whenOpened.run();
-            if (lock(channel) == null) {
-                channel.close();
-                throw new IOException("another heartwood bench uses " + directory + " (choose another with --dir)");
+            ClaimedDirectory claim = new ClaimedDirectory(file, open(directory, file));
+            try {
+                whenOpened.run();
+                if (!claim.isLocked()) {
+                    throw new IOException("another heartwood bench uses " + directory + " (choose another with --dir)");
+                }
+                if (claim.isStill()) {
+                    return claim;
+                }
+            } catch (IOException e) {
+                claim.channel.close();
+                throw e;
             }
-            if (isStill(file, channel)) {
-                return new ClaimedDirectory(file, channel);
-            }
-            channel.close(); // another has deleted it in between
+            claim.channel.close(); // another has deleted it in between
         }
     }
 
@@ -64,23 +69,28 @@ final class ClaimedDirectory implements AutoCloseable {
         }
     }
 
-    /** Whether what is locked is what others will open: what is written to the one is found in the other. */
-    private static boolean isStill(Path file, FileChannel locked) throws IOException {
-        String owner = ProcessHandle.current().pid() + " " + System.nanoTime() + "\n";
-        locked.truncate(0);
-        locked.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.US_ASCII)), 0);
+    private boolean isLocked() throws IOException {
         try {
-            return Files.readString(file, StandardCharsets.US_ASCII).equals(owner);
-        } catch (NoSuchFileException deleted) {
-            return false;
+            return channel.tryLock() != null;
+        } catch (OverlappingFileLockException e) {
+            return false; // held within this process
         }
     }
 
-    private static FileLock lock(FileChannel channel) throws IOException {
+    /**
+     * Whether what is locked is what others will open: both have one length, which nobody else gives a file. The file is not opened for that, since
+     * the system takes back a process's lock when it closes any descriptor of what is locked.
+     */
+    private boolean isStill() throws IOException {
+        long length = 1 + Math.floorMod(System.nanoTime() * 0x9E3779B97F4A7C15L, LENGTHS);
         try {
-            return channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            return null; // held within this process
+            channel.truncate(0);
+            channel.write(ByteBuffer.allocate(1), length - 1);
+            return Files.size(file) == length;
+        } catch (NoSuchFileException deleted) {
+            return false;
+        } catch (IOException e) {
+            throw new IOException("cannot write " + file + " (choose another directory with --dir): " + e.getMessage(), e);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.heartwood.bench;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +27,15 @@ class ClaimedDirectoryTest {
             assertThrows(IOException.class, () -> ClaimedDirectory.of(directory));
         }
         assertFalse(Files.exists(directory.resolve(ClaimedDirectory.LOCK)));
+    }
+
+    /** The lock was gone: the system takes it back when the process closes any descriptor of the file, which it had read. */
+    @Test
+    void theLockIsHeld() throws IOException {
+        try (ClaimedDirectory claim = ClaimedDirectory.of(directory)) {
+            String inode = ":" + Files.getAttribute(directory.resolve(ClaimedDirectory.LOCK), "unix:ino") + " ";
+            assertTrue(Files.readString(Path.of("/proc/locks")).contains(inode), "no lock of " + inode);
+        }
     }
 
     @Test

@@ -44,13 +44,13 @@ public final class SpacePromise {
         }
 
         /** Finds out what merges may take. The tree is walked for that, unless space is plenty, so who writes makes do with what was found last. */
-        private void lookAtTree() {
+        private synchronized void lookAtTree() {
             long most = mergeExtentsAtMost.getAsLong();
             isAtMost = most > 0;
             forMerges = count(isAtMost ? most : mergeExtents.getAsLong());
         }
 
-        private void walkTree() {
+        private synchronized void walkTree() {
             isAtMost = false;
             forMerges = count(mergeExtents.getAsLong());
         }
@@ -131,7 +131,7 @@ public final class SpacePromise {
      * @throws NoSpaceException when there is no space for it; nothing has changed
      */
     public void cover(long blockBytes, Promised to, boolean isShort) {
-        if (isShort || space.isAtMost && !space.isPlentyFor(extents(memtable.bytesMax()))) {
+        if (isShort || space.isAtMost && !space.isPlentyFor(extents(Math.max(memtable.bytesMax(), memtable.limitWanted(blockBytes))))) {
             space.walkTree();
         }
         coverAsSeen(blockBytes, to);

@@ -39,6 +39,9 @@ final class HashIndex {
     private final int firstTableBits;
     private volatile boolean prepared;
     private volatile boolean exhausted;
+
+    /** Written before writers have the memtable. */
+    private boolean keepsColliding;
     // Bytes left in the block that small tables are cut from; guarded by this.
     private long smallTables;
     private long smallTablesEnd;
@@ -111,6 +114,11 @@ final class HashIndex {
     /** Whether some partition could not grow, or has keys that lie in each other's way: the memtable is to be sealed. */
     boolean exhausted() {
         return exhausted;
+    }
+
+    /** Whether keys that lie in each other's way do not exhaust it. */
+    void keepColliding(boolean keeps) {
+        keepsColliding = keeps;
     }
 
     /** Grows ahead for {@code count} keys that spread over the partitions; false when there is no memory for that. */
@@ -192,7 +200,7 @@ final class HashIndex {
         if (used > SlotTable.slotsUsedMax(SlotTable.bits(word))) {
             return SlotTable.bits(word);
         }
-        if (SlotTable.distance(word, tag, slot) > SlotTable.DISTANCE_MAX) {
+        if (!keepsColliding && SlotTable.distance(word, tag, slot) > SlotTable.DISTANCE_MAX) {
             exhausted = true;
         }
         return 0;

@@ -78,6 +78,13 @@ public final class Memtable {
     }
 
     /**
+     * Whether keys that collide in its index do not end it: for who puts in again what a batch may have put into one before. Before others have it.
+     */
+    public void keepCollidingKeys(boolean keeps) {
+        index.keepColliding(keeps);
+    }
+
+    /**
      * Makes room for one entry in a lane, so that its insert cannot fail. Of several calls before an insert the last counts.
      *
      * @return false when the memtable is full or sealed or the pool has no chunk: the caller seals this one and takes a new one

@@ -36,7 +36,14 @@ final class Recovery implements ReplaySink, AutoCloseable {
         this.lanes = lanes;
         this.memtableBytes = memtableBytes;
         this.packedBytes = packedBytes;
-        this.memtable = environment.newMemtable(0, lanes, packedBytes);
+        this.memtable = newMemtable(packedBytes);
+    }
+
+    /** One that ends where those did that are replayed: space for more was not promised. */
+    private Memtable newMemtable(long bytesMax) {
+        Memtable next = environment.newMemtable(0, lanes, bytesMax);
+        next.keepCollidingKeys(true);
+        return next;
     }
 
     @Override
@@ -87,7 +94,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
         }
         packed = packed.and(PackedMemtables.of(memtable.chunkBytes()));
         memtable.release();
-        memtable = environment.newMemtable(0, lanes, nextBytes);
+        memtable = newMemtable(nextBytes);
     }
 
     /** As soon as it is admitted to the memory for merges, beside others or {@code alone}. */
@@ -151,6 +158,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
 
     /** The memtable with what is left; it stays this one's to release until {@link #handOver}. */
     Memtable rest() {
+        memtable.keepCollidingKeys(false);
         return memtable;
     }
 

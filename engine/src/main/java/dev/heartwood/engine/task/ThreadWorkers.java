@@ -26,8 +26,10 @@ public final class ThreadWorkers implements Workers {
     /** What the worker for sealing does. */
     private static final Priority SEALING = Priority.CHECKPOINT;
 
-    /** What has its turn whatever is sealed meanwhile. */
-    private static final Priority[] TURNS = {Priority.CHECKPOINT, Priority.COMPACT};
+    /** What has its turn whatever is sealed meanwhile, with what was not served last first. */
+    private static final Priority[] AFTER_MERGES = {Priority.CHECKPOINT, Priority.COMPACT};
+
+    private static final Priority[] AFTER_CHECKPOINTS = {Priority.COMPACT, Priority.CHECKPOINT};
 
     /**
      * So much after its time what is timed with the lowest priority goes first, since merges of a busy store never come to an end; every second time
@@ -56,6 +58,8 @@ public final class ThreadWorkers implements Workers {
     private boolean wasLate;
     /** What somebody who serves all priorities took last was {@link Priority#SEAL}. */
     private boolean wasSeal;
+    /** And below that, {@link Priority#CHECKPOINT}: one may follow the other for as long as memtables do. */
+    private boolean wasCheckpoint;
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
@@ -213,7 +217,7 @@ public final class ThreadWorkers implements Workers {
             return task;
         }
         if (wasSeal && isNoneBelowSeal()) {
-            task = next(worker, TURNS, now);
+            task = next(worker, wasCheckpoint ? AFTER_CHECKPOINTS : AFTER_MERGES, now);
         }
         return task != null ? task : next(worker, PRIORITIES, now);
     }
@@ -224,6 +228,7 @@ public final class ThreadWorkers implements Workers {
             if (task != null) {
                 doing[worker] = priority;
                 wasSeal = priority == Priority.SEAL;
+                wasCheckpoint = wasSeal ? wasCheckpoint : priority == Priority.CHECKPOINT;
                 return task;
             }
         }

@@ -70,11 +70,7 @@ final class SplitSpace {
     long mergeExtentsAtMost() {
         long inUse = extents.allocatedCount();
         long most = PLENTY_TIMES * inUse;
-        if (inUse < WALKED_EXTENTS || !extents.hasForMerges(3 * most)) {
-            return 0;
-        }
-        awaited = 0;
-        return most;
+        return inUse < WALKED_EXTENTS || !extents.hasForMerges(3 * most) ? 0 : most;
     }
 
     /** Lets go of the tree. */

@@ -59,13 +59,17 @@ class SpacePromiseTest {
             promise.prepareNext();
             promise.cover(4096, Promised.GROWTH, false);
             assertEquals(0, walks.get());
-            // So few are left that what merges take at most is more, but what they do take is not.
-            extents.promise(EXTENTS / 3, Promised.GROWTH, 0);
-            promise.cover(8192, Promised.GROWTH, false);
+            // For a batch that is larger than the memtable what merges take at most would be kept, and get blocks.
+            new SpacePromise(space, new Memtable(pool, new SortArrays(), 1, 1, MEMTABLE_BYTES)).cover(3 * MEMTABLE_BYTES, Promised.GROWTH, false);
             assertEquals(1, walks.get());
+            promise.prepareNext();
+            // So few are left that what merges take at most is more, but what they do take is not.
+            extents.promise(EXTENTS / 8, Promised.GROWTH, 0);
+            promise.cover(8192, Promised.GROWTH, false);
+            assertEquals(2, walks.get());
             atMost.set(0);
             promise.prepareNext();
-            assertEquals(2, walks.get());
+            assertEquals(3, walks.get());
         } finally {
             device.close();
         }

@@ -1,6 +1,7 @@
 package dev.heartwood.engine.store;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.heartwood.DeviceKind;
@@ -14,12 +15,15 @@ import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.base.KeyHash;
 import dev.heartwood.engine.base.Randomness;
 import dev.heartwood.engine.device.FileStorage;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,9 +43,10 @@ class CollidingKeysTest {
 
     private final QueuedWorkers workers = new QueuedWorkers(new ArrayDeque<>());
 
+    /** Those, and one more. */
     private static List<byte[]> keys() {
         List<byte[]> keys = new ArrayList<>();
-        for (long word = 0; keys.size() < KEYS; word++) {
+        for (long word = 0; keys.size() <= KEYS; word++) {
             if (KeyHash.end(KeyHash.mix(KeyHash.begin(Long.BYTES), word)) >>> Long.SIZE - BITS == 1) {
                 keys.add(ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN).putLong(word).array());
             }
@@ -65,8 +70,8 @@ class CollidingKeysTest {
         List<byte[]> keys = keys();
         try (EngineEnvironment environment = environment();
                 KeyValueStore store = open(environment)) {
-            for (byte[] key : keys) {
-                store.put(key, key);
+            for (int i = 0; i < KEYS; i++) {
+                store.put(keys.get(i), keys.get(i));
             }
             assertSealedOften(store, 1);
             try (WriteBatch batch = store.newBatch()) {
@@ -84,6 +89,39 @@ class CollidingKeysTest {
         try (EngineEnvironment environment = environment();
                 KeyValueStore store = open(environment)) {
             assertWritten(store, keys);
+        }
+    }
+
+    /** What one batch has put into one memtable was replayed into many, for which no space was promised. */
+    @Test
+    void aBatchIsReplayedAsAWhole() throws IOException {
+        List<byte[]> keys = keys();
+        try (EngineEnvironment environment = environment();
+                KeyValueStore store = open(environment)) {
+            try (WriteBatch batch = store.newBatch()) {
+                for (int i = 0; i < KEYS; i++) {
+                    batch.put(keys.get(i), new byte[] {(byte) i});
+                }
+                store.write(batch);
+            }
+            copyFiles(directory.resolve("store"), Files.createDirectory(directory.resolve("killed")));
+        }
+        try (EngineEnvironment environment = environment();
+                KeyValueStore store = environment.open(directory.resolve("killed"), StoreOptions.builder().build())) {
+            assertEquals(0, store.stats().runs(), "all of it is in the memtable");
+            assertWritten(store, keys);
+            store.put(keys.get(KEYS), new byte[0]);
+            store.put(new byte[0], new byte[0]);
+            while (workers.runOneHere()) {}
+            assertEquals(1, store.stats().memtablesSealed(), "what is written now ends a memtable again");
+        }
+    }
+
+    private static void copyFiles(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.list(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
         }
     }
 

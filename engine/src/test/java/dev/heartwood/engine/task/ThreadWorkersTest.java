@@ -96,6 +96,35 @@ class ThreadWorkersTest {
         assertTrue(sealedBefore.get() < most / 2, sealedBefore + " tasks before");
     }
 
+    /** Checkpoints, or pages to be written back, may wait all the time too. */
+    @Test
+    void checkpointsLeaveMergesTheirTurnWhereMuchIsSealed() throws InterruptedException {
+        int most = 100_000;
+        AtomicInteger tasks = new AtomicInteger();
+        AtomicInteger before = new AtomicInteger(most);
+        CountDownLatch begin = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        try (ThreadWorkers workers = new ThreadWorkers("test", 1)) {
+            for (Priority each : List.of(Priority.SEAL, Priority.SEAL, Priority.SEAL, Priority.CHECKPOINT, Priority.CHECKPOINT)) {
+                Runnable[] again = new Runnable[1];
+                again[0] = () -> {
+                    awaitQuietly(begin);
+                    if (tasks.incrementAndGet() < most && done.getCount() > 0) {
+                        workers.submit(each, again[0]);
+                    }
+                };
+                workers.submit(each, again[0]);
+            }
+            workers.submit(Priority.COMPACT, () -> {
+                before.set(tasks.get());
+                done.countDown();
+            });
+            begin.countDown();
+            done.await();
+        }
+        assertTrue(before.get() < most / 2, before + " tasks before");
+    }
+
     /** As long as one worker merges, whoever else has packed packs again. */
     @Test
     void whatIsSealedComesFirstWhileSomebodyMerges() throws InterruptedException {

@@ -73,7 +73,7 @@ final class RocksEngine implements Engine {
                 .setCreateIfMissing(true)
                 .setWriteBufferSize(memtableBytes)
                 .setMaxWriteBufferNumber(memory.memtables())
-                .setRecycleLogFileNum(logged ? memory.memtables() + 1 : 0)
+                .setRecycleLogFileNum(settings.durability() == Durability.SYNC ? memory.memtables() + 1 : 0)
                 .setWriteBufferManager(memory.memtableMemory())
                 .setMaxBytesForLevelBase(4 * memtableBytes)
                 .setTargetFileSizeBase(Math.max(8 << 20, memtableBytes))

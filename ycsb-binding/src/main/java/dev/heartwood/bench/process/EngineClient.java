@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -27,6 +28,9 @@ public final class EngineClient implements AutoCloseable {
             super(message);
         }
     }
+
+    /** Exit codes after Ctrl-C and SIGTERM, which all processes get. */
+    private static final Set<Integer> ENDED_BY_USER = Set.of(130, 143);
 
     private static final String MALLOC_ARENAS = "2";
     private static final Duration QUIT_MAX = Duration.ofMinutes(10);
@@ -219,6 +223,9 @@ public final class EngineClient implements AutoCloseable {
             throw new EngineFailure(name + ": its process had closed its store and did not end");
         }
         errors.join(ERRORS_MAX);
+        if (process.exitValue() != 0 && !ENDED_BY_USER.contains(process.exitValue()) && !isClosed) {
+            throw new EngineFailure(name + ": its process had closed its store and ended" + exitCode());
+        }
     }
 
     /** Kills the process if it still runs, and waits for its end. Idempotent; safe from any thread. */

@@ -300,7 +300,7 @@ final class Worker implements Runnable {
         wrong += right ? 0 : 1;
     }
 
-    static int compare(MemorySegment a, MemorySegment b) {
+    private static int compare(MemorySegment a, MemorySegment b) {
         long at = a.mismatch(b);
         if (at < 0) {
             return 0;

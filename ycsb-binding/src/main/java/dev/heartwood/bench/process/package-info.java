@@ -30,7 +30,8 @@
  *       deleted before it was written, for all engines alike. What is deleted that an earlier phase was charged for is taken off
  *       here, so a phase may come to less than nothing, which is shown as nothing and counts where phases are added up; the peak of resident memory is reset before every phase.
  *   <li>What a process reads, writes and computes after a result and before the next one begins is told with the next: what its engine
- *       does while the others take their turn, closing and opening stores, the filling of queues. In no figure are what opens the first store,
+ *       does while the others take their turn, closing and opening stores, the filling of queues, and, where everything is checked, working out
+ *       the last keys, for which a cycle gives an engine some time that no step counts. In no figure are what opens the first store,
  *       a warm-up, and the last closing.
  *   <li>A store is deleted only when this benchmark made it, which a file beside it says.
  * </ol>

@@ -85,7 +85,7 @@ record PhaseTable(Rounds rounds, Comparison comparison, List<PhaseResult> result
     /** What a process did before a result, where that is worth a row of its own; the columns up to what was written. */
     static Optional<List<String>> between(PhaseResult result) {
         PhaseResult.Between between = result.between();
-        if (between.bytesWritten() <= BETWEEN_BYTES_MIN && between.cpuSeconds() <= BETWEEN_SECONDS_MIN) {
+        if (Math.max(between.bytesRead(), between.bytesWritten()) <= BETWEEN_BYTES_MIN && between.cpuSeconds() <= BETWEEN_SECONDS_MIN) {
             return Optional.empty();
         }
         return Optional.of(List.of(

@@ -50,6 +50,11 @@ public final class KeySpace {
         capacity = digits > 18 ? Long.MAX_VALUE : powerOfTen(digits);
     }
 
+    /** In so many bytes at their end the keys differ. */
+    public int digits() {
+        return highDigits + lowDigits;
+    }
+
     private static long powerOfTen(int exponent) {
         long power = 1;
         for (int i = 0; i < exponent; i++) {

@@ -45,6 +45,15 @@ class EngineClientTest {
     }
 
     @Test
+    void soHasOneThatEndsWithAnError() throws IOException {
+        Process process = new ProcessBuilder("sh", "-c", "echo '" + EngineProcess.MARK + "done'; exit 139").start();
+        try (EngineClient client = new EngineClient("lmdb", process, line -> {})) {
+            EngineFailure failure = assertThrows(EngineFailure.class, client::quit);
+            assertEquals("lmdb: its process had closed its store and ended with exit code 139", failure.getMessage());
+        }
+    }
+
+    @Test
     void oneThatWasClosedHasNot() throws IOException, InterruptedException, EngineFailure {
         EngineClient client = new EngineClient("lmdb", new ProcessBuilder("sleep", "600").start(), line -> {});
         client.close();
