@@ -156,7 +156,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
         return packed;
     }
 
-    /** The memtable with what is left; it stays this one's to release until {@link #handOver}. */
+    /** The memtable with what is left, which keys that collide end from now on; it stays this one's to release until {@link #handOver}. */
     Memtable rest() {
         memtable.keepCollidingKeys(false);
         return memtable;
