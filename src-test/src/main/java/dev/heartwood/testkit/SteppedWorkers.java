@@ -58,11 +58,6 @@ public final class SteppedWorkers implements Workers {
         timeHeld = true;
     }
 
-    @Override
-    public boolean isAnyWaiting() {
-        return !queued.isEmpty();
-    }
-
     /** Tasks that wait to be run. */
     public int queued() {
         return queued.size();

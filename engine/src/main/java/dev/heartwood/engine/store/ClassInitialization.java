@@ -25,7 +25,7 @@ final class ClassInitialization {
             .engine.budget. IdleMemory MemoryPlan
             .engine.cache. CachedFile Clock DirectMap DirtyQueue DistributedLock FrameSupply FrameTable Lifetime PageDropper
             .engine.cache. WriteBack
-            .engine.call. KeyForm KeyForm$3
+            .engine.call. KeyForm KeyForm$3 Operation$Copied
             .engine.checkpoint. FormatVersion StoreFiles
             .engine.device. DeviceBinding DeviceBinding$1 DeviceBinding$Polled DeviceBinding$Posix DeviceBinding$Queues
             .engine.device. FileAccess FileStorage RingPool
