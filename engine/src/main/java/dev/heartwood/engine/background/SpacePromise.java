@@ -50,6 +50,7 @@ public final class SpacePromise {
             forMerges = count(isAtMost ? most : mergeExtents.getAsLong());
         }
 
+        /** The same, whatever space there is. */
         private synchronized void walkTree() {
             isAtMost = false;
             forMerges = count(mergeExtents.getAsLong());
@@ -131,7 +132,8 @@ public final class SpacePromise {
      * @throws NoSpaceException when there is no space for it; nothing has changed
      */
     public void cover(long blockBytes, Promised to, boolean isShort) {
-        if (isShort || space.isAtMost && !space.isPlentyFor(extents(Math.max(memtable.bytesMax(), memtable.limitWanted(blockBytes))))) {
+        long bytes = Math.max(memtable.bytesMax(), memtable.limitWanted(blockBytes));
+        if (isShort || space.isAtMost && !space.isPlentyFor(extents(bytes))) {
             space.walkTree();
         }
         coverAsSeen(blockBytes, to);

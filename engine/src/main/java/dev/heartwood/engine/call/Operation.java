@@ -12,20 +12,6 @@ import java.lang.foreign.MemorySegment;
  * time, so calls allocate nothing.
  */
 public final class Operation {
-    private static final long SCRATCH_BYTES = 4096;
-
-    private final Epochs epochs;
-    private final MemoryPool buffers;
-    private final Operations owner;
-    public final FoundEntry found = new FoundEntry();
-    private int slot;
-    private long scratch;
-    private long scratchUsed;
-    private long spill;
-    private volatile long spillBytes;
-    /** Whether the call is outside of any epoch from its begin to its end. */
-    private boolean outside;
-
     /** What a call copies to native memory. */
     public enum Copied {
         WRITE("a write"),
@@ -44,6 +30,20 @@ public final class Operation {
             return named;
         }
     }
+
+    private static final long SCRATCH_BYTES = 4096;
+
+    private final Epochs epochs;
+    private final MemoryPool buffers;
+    private final Operations owner;
+    public final FoundEntry found = new FoundEntry();
+    private int slot;
+    private long scratch;
+    private long scratchUsed;
+    private long spill;
+    private volatile long spillBytes;
+    /** Whether the call is outside of any epoch from its begin to its end. */
+    private boolean outside;
 
     /** What the call needs although it is outside of an epoch. */
     private volatile Object used;

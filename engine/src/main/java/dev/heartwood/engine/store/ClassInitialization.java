@@ -45,7 +45,7 @@ final class ClassInitialization {
             .engine.read. CursorUse DeadWalk$Start ReadCalls
             .engine.store. EngineBatch EngineCursor$Position EngineStore OpenViews Scrubber StoreLifecycle StoreOpener
             .engine.store. StoreOpener$Purpose Tuner Tuner$1
-            .engine.task. Priority ThreadWorkers
+            .engine.task. Priority ThreadWorkers Turns
             .engine.trunk. PolicyRules$1 TreeCursor Trunk$Heights
             .engine.verify. Progress
             .engine.write. DeadRanges Lanes

@@ -140,6 +140,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
         } else if (isCheckpointDue || packedBytes > memtableBytes) {
             packIfThereIsRoom(lastGeneration);
         }
+        memtable.keepCollidingKeys(false); // writers go on with it
     }
 
     /** What finds no room stays in the memtable, as where no checkpoint is due. */
@@ -156,9 +157,8 @@ final class Recovery implements ReplaySink, AutoCloseable {
         return packed;
     }
 
-    /** The memtable with what is left, which keys that collide end from now on; it stays this one's to release until {@link #handOver}. */
+    /** The memtable with what is left; it stays this one's to release until {@link #handOver}. */
     Memtable rest() {
-        memtable.keepCollidingKeys(false);
         return memtable;
     }
 

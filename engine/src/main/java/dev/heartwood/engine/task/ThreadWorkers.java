@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Workers that are daemon threads: {@code count} for every priority, and one more for {@link Priority#SEAL} and {@link
- * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge. Where they all seal, one takes turns with what
- * waits below that.
+ * Priority#CHECKPOINT} alone, so that a memtable is packed while every other worker is in a long merge. {@link Turns} say
+ * what the others do first.
  */
 public final class ThreadWorkers implements Workers {
     /*
@@ -21,15 +21,10 @@ public final class ThreadWorkers implements Workers {
      * after some ticks of the scheduler only. Whoever is woken, or done with a task, looks into all queues that it serves before it waits
      * again, so no task is left while a worker that may run it waits.
      */
-    private static final Priority[] PRIORITIES = Priority.values();
+    /** What the worker for sealing does, and the last of it. */
+    private static final Priority[] SEALING = {Priority.SEAL, Priority.CHECKPOINT};
 
-    /** What the worker for sealing does. */
-    private static final Priority SEALING = Priority.CHECKPOINT;
-
-    /** What has its turn whatever is sealed meanwhile, with what was not served last first. */
-    private static final Priority[] AFTER_MERGES = {Priority.CHECKPOINT, Priority.COMPACT};
-
-    private static final Priority[] AFTER_CHECKPOINTS = {Priority.COMPACT, Priority.CHECKPOINT};
+    private static final Priority SEALING_LEAST = Priority.CHECKPOINT;
 
     /**
      * So much after its time what is timed with the lowest priority goes first, since merges of a busy store never come to an end; every second time
@@ -48,18 +43,12 @@ public final class ThreadWorkers implements Workers {
     private final Clock clock;
     private final long beginNanos;
     private final List<Thread> threads = new ArrayList<>();
-    /** Of each worker that serves all priorities what it is doing, or null. */
-    private final Priority[] doing;
-
+    private final Turns turns;
     private final int count;
     private final ThreadsApart apart;
     private boolean closing;
     /** What somebody who serves all priorities took last was late. */
     private boolean wasLate;
-    /** What somebody who serves all priorities took last was {@link Priority#SEAL}. */
-    private boolean wasSeal;
-    /** And below that, {@link Priority#CHECKPOINT}: one may follow the other for as long as memtables do. */
-    private boolean wasCheckpoint;
 
     /** Starts the workers; {@code name} begins the names of their threads. */
     public ThreadWorkers(String name, int count) {
@@ -68,7 +57,7 @@ public final class ThreadWorkers implements Workers {
 
     ThreadWorkers(String name, int count, Clock clock) {
         this.count = count;
-        this.doing = new Priority[count];
+        this.turns = new Turns(count);
         this.clock = clock;
         this.beginNanos = clock.nanoTime();
         this.apart = new ThreadsApart(name + "-apart");
@@ -77,17 +66,18 @@ public final class ThreadWorkers implements Workers {
         }
         try {
             for (int i = 0; i < count; i++) {
-                start(name + "-worker-" + i, i, Priority.IDLE);
+                start(name + "-worker-" + i, i);
             }
-            start(name + "-seal", count, SEALING);
+            start(name + "-seal", count);
         } catch (Throwable e) {
             close(); // those that could be started would wait for ever
             throw e;
         }
     }
 
-    private void start(String name, int worker, Priority least) {
-        Thread thread = new Thread(() -> work(worker, least), name);
+    /** Starts a worker, of which the one for sealing has the last number. */
+    private void start(String name, int worker) {
+        Thread thread = new Thread(() -> work(worker), name);
         thread.setDaemon(true);
         threads.add(thread);
         thread.start();
@@ -115,7 +105,7 @@ public final class ThreadWorkers implements Workers {
         queues.get(priority).add(task);
         boolean isForSealing = priority == Priority.SEAL
                 ? lock.hasWaiters(sealing)
-                : priority.compareTo(SEALING) <= 0 && !lock.hasWaiters(changed);
+                : priority.compareTo(SEALING_LEAST) <= 0 && !lock.hasWaiters(changed);
         (isForSealing ? sealing : changed).signal();
     }
 
@@ -152,11 +142,11 @@ public final class ThreadWorkers implements Workers {
         apart.start(task);
     }
 
-    private void work(int worker, Priority least) {
+    private void work(int worker) {
         boolean goesOn = true;
         while (goesOn) {
             try {
-                Runnable task = take(worker, least);
+                Runnable task = take(worker);
                 goesOn = task != null;
                 if (goesOn) {
                     task.run();
@@ -177,21 +167,22 @@ public final class ThreadWorkers implements Workers {
         }
     }
 
-    private Runnable take(int worker, Priority least) {
+    private Runnable take(int worker) {
+        boolean isSealing = worker == count;
         lock.lock();
         try {
-            if (worker < count) {
-                doing[worker] = null;
+            if (!isSealing) {
+                turns.ends(worker);
             }
             while (true) {
-                Runnable task = least == Priority.IDLE ? next(worker) : nextSealing();
+                Runnable task = isSealing ? nextSealing() : next(worker);
                 if (task != null) {
                     return task;
                 }
                 if (closing) {
                     return null;
                 }
-                awaitChange(least == SEALING ? sealing : changed, timers.first(least));
+                awaitChange(isSealing ? sealing : changed, timers.first(isSealing ? SEALING_LEAST : Priority.IDLE));
             }
         } finally {
             lock.unlock();
@@ -202,8 +193,8 @@ public final class ThreadWorkers implements Workers {
     private Runnable nextSealing() {
         long now = now();
         Runnable task = null;
-        for (int i = 0; task == null && i <= SEALING.ordinal(); i++) {
-            task = poll(PRIORITIES[i], now);
+        for (int i = 0; task == null && i < SEALING.length; i++) {
+            task = poll(SEALING[i], now);
         }
         return task;
     }
@@ -212,40 +203,14 @@ public final class ThreadWorkers implements Workers {
     private Runnable next(int worker) {
         long now = now();
         Runnable task = late(now);
-        if (task != null) {
-            doing[worker] = Priority.IDLE;
-            return task;
-        }
-        if (wasSeal && isNoneBelowSeal()) {
-            task = next(worker, wasCheckpoint ? AFTER_CHECKPOINTS : AFTER_MERGES, now);
-        }
-        return task != null ? task : next(worker, PRIORITIES, now);
-    }
-
-    private Runnable next(int worker, Priority[] served, long now) {
-        for (Priority priority : served) {
-            Runnable task = poll(priority, now);
+        Priority[] order = turns.order();
+        for (int i = 0; task == null && i < order.length; i++) {
+            task = poll(order[i], now);
             if (task != null) {
-                doing[worker] = priority;
-                wasSeal = priority == Priority.SEAL;
-                wasCheckpoint = wasSeal ? wasCheckpoint : priority == Priority.CHECKPOINT;
-                return task;
+                turns.begins(worker, order[i]);
             }
         }
-        return null;
-    }
-
-    /**
-     * Whether all who serve every priority seal, or wait. As many stores as there are workers may have something to be sealed all the time, and
-     * without merges it takes longer and longer.
-     */
-    private boolean isNoneBelowSeal() {
-        for (Priority each : doing) {
-            if (each == Priority.CHECKPOINT || each == Priority.COMPACT) {
-                return false;
-            }
-        }
-        return true;
+        return task;
     }
 
     private Runnable late(long now) {

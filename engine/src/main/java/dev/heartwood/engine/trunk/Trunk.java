@@ -109,7 +109,7 @@ public final class Trunk {
         }
     }
 
-    /** As {@link #mergeExtents}, or more where space is plenty, and 0 where it is not: no tree is walked. */
+    /** As {@link #mergeExtents}, or more, without a walk; 0 where space is not so plenty that this will do, or the walk is short. */
     public long mergeExtentsAtMost() {
         return splitSpace.mergeExtentsAtMost();
     }
