@@ -113,6 +113,15 @@ public final class SteppedEnvironment implements AutoCloseable {
         workers.holdTime();
     }
 
+    /** As the workers'. */
+    public void holdCheckpoints() {
+        workers.holdCheckpoints();
+    }
+
+    public void letCheckpointsGo() {
+        workers.letCheckpointsGo();
+    }
+
     @Override
     public void close() {
         environment.close();

@@ -22,6 +22,8 @@ public final class SteppedWorkers implements Workers {
     private final List<Task> queued = new ArrayList<>();
     private final List<Task> delayed = new ArrayList<>();
     private boolean timeHeld;
+    /** Checkpoints that are held, or null where none are. */
+    private List<Task> checkpointsHeld;
     private boolean closed;
 
     /** As many workers as {@code count} says to the engine; the order of tasks follows from the seed. */
@@ -33,7 +35,8 @@ public final class SteppedWorkers implements Workers {
     @Override
     public void submit(Priority priority, Runnable task) {
         if (!closed) {
-            queued.add(new Task(priority, task));
+            boolean isHeld = checkpointsHeld != null && priority == Priority.CHECKPOINT;
+            (isHeld ? checkpointsHeld : queued).add(new Task(priority, task));
         }
     }
 
@@ -56,6 +59,21 @@ public final class SteppedWorkers implements Workers {
     /** From now on time passes by {@link #passTime} alone, however many tasks are run meanwhile. */
     public void holdTime() {
         timeHeld = true;
+    }
+
+    @Override
+    public boolean isAnyWaiting() {
+        return !queued.isEmpty();
+    }
+
+    /** From now on no checkpoint is begun, as where a worker comes late to it, until they are {@link #letCheckpointsGo let go}. */
+    public void holdCheckpoints() {
+        checkpointsHeld = new ArrayList<>();
+    }
+
+    public void letCheckpointsGo() {
+        queued.addAll(checkpointsHeld);
+        checkpointsHeld = null;
     }
 
     /** Tasks that wait to be run. */

@@ -192,6 +192,8 @@ class KilledBeforeCheckpointTest {
                 packed = callers.call(0, () -> store.stats().memtablesSealed());
                 checkpoints = callers.call(0, () -> store.stats().checkpoints());
             }
+            // One that finds no space waits until all before it are packed, after which a checkpoint is due.
+            environment.holdCheckpoints();
             for (int i = 0; values == Values.LARGE && i < LARGE_WAITING; i++) {
                 byte[] value = random(LARGEST_BYTES, i);
                 callers.call(0, () -> {
@@ -200,7 +202,9 @@ class KilledBeforeCheckpointTest {
                 });
             }
             assertEquals(checkpoints, (long) callers.call(0, () -> store.stats().checkpoints()));
-            return new Life(packed, machine.crash(CrashKind.KILL, new SplittableRandom(3)));
+            SimulatedMachine killed = machine.crash(CrashKind.KILL, new SplittableRandom(3));
+            environment.letCheckpointsGo();
+            return new Life(packed, killed);
         }
     }
 
