@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.heartwood.testkit.TestDirectory;
 import java.time.Duration;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.kstream.Windowed;
@@ -157,6 +158,53 @@ class ExpiryTest {
             }
             store.close();
         }
+    }
+
+    /**
+     * What had been dropped by the time of before, in the same life, is no longer dropped by it once that is forgotten: records that are taken
+     * then go when they expire by their own time, not only when the time of before has come again. Those in the tree's first leaf stay until a
+     * merge meets them where that leaf has the table's own keys, which are before all segments, too: about a tenth.
+     */
+    @Test
+    void whatIsTakenGoesWhenItExpiresAnew() {
+        try (TestDirectory directory = new TestDirectory("expiry")) {
+            Map<String, String> configs = Map.of(
+                    HeartwoodStoreConfig.MEMTABLE_BYTES, "128k",
+                    HeartwoodStoreConfig.CHECKPOINT_DISTANCE, "64");
+            HeartwoodWindowStore store = new StoreContext(directory.path(), configs).open(windows());
+            long segment = store.shape().segmentMillis();
+            long before = 100 * RETENTION + segment / 2;
+            store.put(key(0), new byte[1], before);
+            store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+            store.close();
+
+            store = new StoreContext(directory.path(), configs).open(windows());
+            long kept = (before - RETENTION) / segment * segment;
+            store.put(key(0), new byte[1], kept);
+            assertEquals(before, store.table().streamTime(), "what had expired by it is dropped");
+            for (int i = 0; i < 20 * KEYS; i++) {
+                store.put(key(i), new byte[200], kept - 1);
+            }
+            assertEquals(kept, store.table().streamTime(), "it is forgotten");
+            store.put(key(0), new byte[1], kept + RETENTION - 1);
+            store.table().settle();
+            assertEquals(20 * KEYS, left(store, kept - 1), "their segment has not expired as a whole");
+            for (int i = 0; i < 20 * KEYS; i++) {
+                store.put(key(i), new byte[200], kept + RETENTION);
+            }
+            store.table().settle();
+            long left = left(store, kept - 1);
+            assertTrue(left < 20 * KEYS / 4, left + " are left, which is more than may lie in a leaf with the table's own keys");
+            assertEquals(1, left(store, kept), "of the segment after theirs");
+            store.close();
+        }
+    }
+
+    /** How many windows of a start are there, shown or not. */
+    private static long left(HeartwoodWindowStore store, long start) {
+        return IntStream.range(0, 20 * KEYS)
+                .filter(i -> store.table().get(store.tableKey(WindowKeySchema.toStoreKeyBinary(key(i), start, 0).get())) != null)
+                .count();
     }
 
     private static byte[] tableKey(HeartwoodWindowStore store, int number) {
