@@ -18,7 +18,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +31,7 @@ import org.HdrHistogram.Recorder;
  */
 final class SoakLoad {
     static final int THREADS = 4;
+    private static final int KEYS = 20_011;
     private static final int CALLS_PER_SYNC = 500;
 
     private final KeyValueStore store;
@@ -61,6 +61,11 @@ final class SoakLoad {
                 .scrubPerSecond(ByteSize.mib(2))
                 .listener(listener)
                 .build();
+    }
+
+    /** What a thread writes. */
+    static WriteHistory history(long seed, int thread) {
+        return new WriteHistory(seed, thread, KEYS, false);
     }
 
     static Path progress(Path directory, int thread) {
@@ -96,7 +101,7 @@ final class SoakLoad {
     }
 
     private void load(int thread, long first) throws IOException {
-        SoakHistory history = new SoakHistory(seed, thread);
+        WriteHistory history = history(seed, thread);
         SplittableRandom random = new SplittableRandom();
         long done = first;
         try (RandomAccessFile progress = new RandomAccessFile(progress(directory, thread).toFile(), "rw")) {
@@ -113,16 +118,16 @@ final class SoakLoad {
                     progress.seek(0);
                     progress.write(number);
                 } else {
-                    SoakHistory.State state = history.after(done);
+                    WriteHistory.State state = history.after(done);
                     if (kind < 19) {
-                        int key = random.nextInt(SoakHistory.KEYS);
+                        int key = random.nextInt(KEYS);
                         byte[] sought = history.keyBytes(key);
                         long started = System.nanoTime();
                         byte[] found = store.get(sought);
                         reads.recordValue((System.nanoTime() - started) / 1000);
-                        expect(key, state.value(key), found);
+                        expect(key, state, found);
                     } else {
-                        scan(history, state, random.nextInt(SoakHistory.KEYS));
+                        scan(history, state, random.nextInt(KEYS));
                     }
                 }
                 calls.increment();
@@ -130,10 +135,10 @@ final class SoakLoad {
         }
     }
 
-    private void write(SoakHistory history, long from, long to, Durability level) {
+    private void write(WriteHistory history, long from, long to, Durability level) {
         if (to == from + 1) {
             byte[] key = history.keyBytes(history.keyOf(from));
-            byte[] value = history.valueOf(from);
+            byte[] value = history.bytesOf(from);
             if (value == null) {
                 store.delete(key, level);
             } else {
@@ -144,7 +149,7 @@ final class SoakLoad {
         try (WriteBatch batch = store.newBatch()) {
             for (long write = from; write < to; write++) {
                 byte[] key = history.keyBytes(history.keyOf(write));
-                byte[] value = history.valueOf(write);
+                byte[] value = history.bytesOf(write);
                 if (value == null) {
                     batch.delete(key);
                 } else {
@@ -156,34 +161,31 @@ final class SoakLoad {
     }
 
     /** Fifty keys in a row, those that are not there included. */
-    private void scan(SoakHistory history, SoakHistory.State state, int from) {
-        int to = Math.min(SoakHistory.KEYS, from + 50);
+    private void scan(WriteHistory history, WriteHistory.State state, int from) {
+        int to = Math.min(KEYS, from + 50);
         KeyRange range = KeyRange.between(history.keyBytes(from), history.keyBytes(to));
         try (Snapshot snapshot = store.snapshot();
                 Cursor cursor = snapshot.cursor(range)) {
             int next = from;
             while (cursor.next()) {
-                int key = history.keyOf(cursor.key());
+                int key = WriteHistory.keyOf(cursor.key());
                 for (; next < key; next++) {
-                    expect(next, state.value(next), null);
+                    expect(next, state, null);
                 }
-                expect(key, state.value(key), cursor.value());
+                expect(key, state, cursor.value());
                 next++;
             }
             for (; next < to; next++) {
-                expect(next, state.value(next), null);
+                expect(next, state, null);
             }
         }
     }
 
-    private static void expect(int key, byte[] expected, byte[] found) {
-        if (!Arrays.equals(expected, found)) {
-            throw new AssertionError("key " + key + ": expected " + text(expected) + ", found " + text(found));
+    private static void expect(int key, WriteHistory.State state, byte[] found) {
+        String difference = WriteCheck.difference(key, state.values(key), found);
+        if (difference != null) {
+            throw new AssertionError(difference);
         }
-    }
-
-    private static String text(byte[] value) {
-        return value == null ? "nothing" : value.length + " bytes of write " + ByteBuffer.wrap(value).getLong();
     }
 
     /** Says how it went since it was last asked. */

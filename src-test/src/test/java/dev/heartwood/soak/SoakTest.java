@@ -1,13 +1,9 @@
 package dev.heartwood.soak;
 
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.heartwood.Cursor;
 import dev.heartwood.Heartwood;
-import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.FileStoreHost;
@@ -22,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -113,11 +110,13 @@ class SoakTest {
         long started = System.nanoTime();
         try (KeyValueStore store = Heartwood.open(directory, SoakLoad.options())) {
             table.killed((System.nanoTime() - started) / 1e6);
+            WriteCheck check = new WriteCheck(histories(), store);
             for (int t = 0; t < done.length; t++) {
                 Path progress = SoakLoad.progress(directory, t);
                 boolean began = Files.exists(progress) && Files.size(progress) == Long.BYTES;
                 long acknowledged = began ? ByteBuffer.wrap(Files.readAllBytes(progress)).getLong() : done[t];
-                done[t] = requireState(store, new SoakHistory(seed, t), Math.max(done[t], acknowledged));
+                done[t] = Math.max(done[t], acknowledged);
+                done[t] = check.requireWrites(t, done[t], done[t], 0);
             }
         }
         if (table.kills() % VERIFY_EVERY == 1) {
@@ -132,37 +131,7 @@ class SoakTest {
         samplesSeen = lines.size();
     }
 
-    /** The thread's keys are as after its acknowledged writes, or with those of the call under way, all of them; how many there were. */
-    private static long requireState(KeyValueStore store, SoakHistory history, long acknowledged) {
-        long[] found = new long[SoakHistory.KEYS];
-        Arrays.fill(found, -1);
-        try (Cursor cursor = store.cursor(KeyRange.prefix(history.prefix()))) {
-            while (cursor.next()) {
-                byte[] value = cursor.value();
-                long write = ByteBuffer.wrap(value).getLong();
-                assertArrayEquals(history.valueOf(write), value, "the value of write " + write);
-                found[history.keyOf(cursor.key())] = write;
-            }
-        }
-        String complaint = difference(history, acknowledged, found);
-        if (complaint == null) {
-            return acknowledged;
-        }
-        long later = history.endOfCall(acknowledged);
-        String second = difference(history, later, found);
-        assertNull(second, () -> complaint + "; and with the call under way " + second);
-        return later;
-    }
-
-    private static String difference(SoakHistory history, long writes, long[] found) {
-        SoakHistory.State state = history.after(writes);
-        for (int key = 0; key < found.length; key++) {
-            long write = state.lastWriteTo(key);
-            long expected = write < 0 || history.valueOf(write) == null ? -1 : write;
-            if (found[key] != expected) {
-                return "after " + writes + " writes key " + key + " has write " + found[key] + " instead of " + expected;
-            }
-        }
-        return null;
+    private WriteHistory[] histories() {
+        return IntStream.range(0, done.length).mapToObj(t -> SoakLoad.history(seed, t)).toArray(WriteHistory[]::new);
     }
 }

@@ -1,0 +1,234 @@
+package dev.heartwood.soak;
+
+import dev.heartwood.ClosedException;
+import dev.heartwood.Cursor;
+import dev.heartwood.Durability;
+import dev.heartwood.InsufficientMemoryException;
+import dev.heartwood.KeyOrder;
+import dev.heartwood.KeyRange;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.Snapshot;
+import dev.heartwood.WriteBatch;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+
+/** A thread that makes the writes of its history and reads its own keys, also in snapshots, until it is told to stop or its store is closed. */
+final class StressWriter {
+    private record View(Snapshot snapshot, WriteHistory.State state) {}
+
+    private static final int VIEWS_MAX = 2;
+    private static final int SYNC_ONE_IN = 200;
+
+    private final KeyValueStore store;
+    private final WriteHistory[] histories;
+    private final int thread;
+    private final StressProgress progress;
+    private final SplittableRandom random;
+    private final StressReport report;
+    private final WriteHistory history;
+    private final boolean logged;
+    private final boolean sorted;
+    private final int groupSuffixBytes;
+    private final List<View> views = new ArrayList<>();
+
+    StressWriter(
+            KeyValueStore store,
+            StressShape shape,
+            int thread,
+            StressProgress progress,
+            SplittableRandom random,
+            StressReport report) {
+        this.store = store;
+        this.histories = shape.histories();
+        this.thread = thread;
+        this.progress = progress;
+        this.random = random;
+        this.report = report;
+        history = histories[thread];
+        logged = store.options().durability() != Durability.NONE;
+        sorted = store.options().keyOrder() == KeyOrder.SORTED;
+        groupSuffixBytes = store.options().groupSuffixBytes();
+    }
+
+    void run(BooleanSupplier stopped) {
+        try {
+            while (!stopped.getAsBoolean()) {
+                try {
+                    step();
+                } catch (InsufficientMemoryException refused) {
+                    report.refused();
+                }
+            }
+        } catch (ClosedException closed) {
+            // By whom this thread runs for, who does not always wait for it.
+        } finally {
+            views.forEach(view -> view.snapshot.close());
+        }
+    }
+
+    private void step() {
+        int kind = random.nextInt(1_000);
+        if (kind < 500) {
+            write();
+        } else if (kind < 900) {
+            read(kind % 3);
+        } else if (kind < 950) {
+            scan();
+        } else if (kind < 960) {
+            turnViews();
+        } else if (kind < 998) {
+            lookBack();
+        } else if (sorted && random.nextInt(20) == 0) {
+            progress.discarding();
+            store.discard(KeyRange.prefix(history.prefix()));
+        }
+    }
+
+    private WriteHistory.State state() {
+        return history.after(progress.acknowledged(), progress.discarded());
+    }
+
+    private void write() {
+        long from = progress.acknowledged();
+        long to = history.endOfCall(from);
+        Durability level = !logged ? Durability.NONE : random.nextInt(SYNC_ONE_IN) == 0 ? Durability.SYNC : Durability.BUFFERED;
+        long started = System.nanoTime();
+        if (to > from + 1) {
+            try (WriteBatch batch = store.newBatch()) {
+                for (long write = from; write < to; write++) {
+                    add(batch, write);
+                }
+                store.write(batch, level);
+            }
+        } else {
+            byte[] key = history.keyBytes(history.keyOf(from));
+            byte[] bytes = history.bytesOf(from);
+            if (bytes == null) {
+                store.delete(key, level);
+            } else if (history.isMerge(from)) {
+                store.merge(key, bytes, level);
+            } else {
+                store.put(key, bytes, level);
+            }
+        }
+        report.took("write", started);
+        progress.acknowledged(to, logged);
+    }
+
+    private void add(WriteBatch batch, long write) {
+        byte[] key = history.keyBytes(history.keyOf(write));
+        byte[] bytes = history.bytesOf(write);
+        if (bytes == null) {
+            batch.delete(key);
+        } else if (history.isMerge(write)) {
+            batch.merge(key, bytes);
+        } else {
+            batch.put(key, bytes);
+        }
+    }
+
+    private int anyKey() {
+        return random.nextInt(history.keys());
+    }
+
+    private void read(int kind) {
+        WriteHistory.State state = state();
+        if (kind == 0) {
+            List<Integer> keys = random.ints(random.nextInt(40), 0, history.keys()).boxed().toList();
+            List<byte[]> found = store.getAll(keys.stream().map(history::keyBytes).toList());
+            for (int i = 0; i < keys.size(); i++) {
+                expect("getAll", keys.get(i), state, found.get(i));
+            }
+        } else {
+            int key = anyKey();
+            if (kind == 1) {
+                expect("get", key, state, store.get(history.keyBytes(key)));
+            } else if (!store.contains(history.keyBytes(key))) {
+                expect("contains", key, state, null);
+            }
+        }
+    }
+
+    /** Goes through some keys in a row, forwards or backwards, those that are not there included. */
+    private void scan() {
+        WriteHistory.State state = state();
+        if (!sorted) {
+            return;
+        }
+        int from = anyKey();
+        int to = Math.min(history.keys(), from + random.nextInt(200));
+        KeyRange range = KeyRange.between(history.keyBytes(from), history.keyBytes(to));
+        try (Cursor cursor = store.cursor(range)) {
+            if (random.nextBoolean()) {
+                int next = from;
+                while (cursor.next()) {
+                    int key = WriteHistory.keyOf(cursor.key());
+                    for (; next < key; next++) {
+                        expect("scan", next, state, null);
+                    }
+                    expect("scan", next++, state, cursor.value());
+                }
+                for (; next < to; next++) {
+                    expect("scan", next, state, null);
+                }
+            } else {
+                int next = to - 1;
+                for (boolean there = cursor.last(); there; there = cursor.previous()) {
+                    int key = WriteHistory.keyOf(cursor.key());
+                    for (; next > key; next--) {
+                        expect("scan back", next, state, null);
+                    }
+                    expect("scan back", next--, state, cursor.value());
+                }
+                for (; next >= from; next--) {
+                    expect("scan back", next, state, null);
+                }
+            }
+        }
+        if (groupSuffixBytes > 0) {
+            scanGroup(state);
+        }
+    }
+
+    private void scanGroup(WriteHistory.State state) {
+        byte[] any = history.keyBytes(anyKey());
+        byte[] group = Arrays.copyOf(any, any.length - groupSuffixBytes);
+        try (Cursor cursor = store.cursor(KeyRange.prefix(history.prefix()))) {
+            cursor.enterGroup(group);
+            while (cursor.next()) {
+                expect("group", WriteHistory.keyOf(cursor.key()), state, cursor.value());
+            }
+        }
+    }
+
+    /** Opens one more snapshot, or closes one. */
+    private void turnViews() {
+        if (views.size() < VIEWS_MAX) {
+            views.add(new View(store.snapshot(), state()));
+        } else {
+            views.remove(random.nextInt(views.size())).snapshot.close();
+        }
+    }
+
+    private void lookBack() {
+        if (views.isEmpty()) {
+            return;
+        }
+        View view = views.get(random.nextInt(views.size()));
+        if (random.nextInt(history.keys()) < 50) {
+            new WriteCheck(histories, view.snapshot).requireState(thread, view.state);
+        }
+        int key = anyKey();
+        expect("snapshot", key, view.state, view.snapshot.get(history.keyBytes(key)));
+    }
+
+    private static void expect(String how, int key, WriteHistory.State state, byte[] found) {
+        String difference = WriteCheck.difference(key, state.values(key), found);
+        if (difference != null) {
+            throw new AssertionError(how + ": " + difference);
+        }
+    }
+}
