@@ -33,6 +33,24 @@ class FailedOnceTest {
         run(FailedRecords.WhileDropped.class, "record.RecordCache", "forget", "RecordTable", "drop");
     }
 
+    /** Whoever closed the store waited for ever for its page. */
+    @Test
+    void aCursorThatFailsAsItIsClosedHoldsNoPage() throws ReflectiveOperationException {
+        run(FailedScanCount.WhileClosed.class, "trunk.TreeCursor", "countScan", "TrunkEvents", "scanned");
+    }
+
+    /** It went on in memory that others had by then. */
+    @Test
+    void aCursorThatFailsAsItGivesMemtablesBackHoldsNone() throws ReflectiveOperationException {
+        run(FailedScanCount.WhileGivenBack.class, "trunk.TreeCursor", "countScan", "TrunkEvents", "scanned");
+    }
+
+    /** It went on with runs that had been closed, whose pages nobody let go of any more. */
+    @Test
+    void aCursorThatFailsBetweenTwoLeavesOpensThemAnew() throws ReflectiveOperationException {
+        run(FailedScanCount.WhileMoved.class, "trunk.TreeCursor", "countScan", "TrunkEvents", "scanned");
+    }
+
     /** Runs a test in an engine that fails once after a call. */
     private static void run(Class<?> test, String within, String method, String owner, String called) throws ReflectiveOperationException {
         PlantedEngine engine = new PlantedEngine(

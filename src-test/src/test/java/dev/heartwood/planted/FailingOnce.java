@@ -10,6 +10,11 @@ public final class FailingOnce {
         isArmed = true;
     }
 
+    /** Whether it has not been reached since. */
+    static boolean isArmed() {
+        return isArmed;
+    }
+
     public static void reached() {
         if (isArmed) {
             isArmed = false;

@@ -1,5 +1,6 @@
 package dev.heartwood.soak;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.StoreOptions;
 import dev.heartwood.testkit.OptionMatrix;
 import java.io.IOException;
@@ -17,9 +18,13 @@ final class StressShape {
     private static final int[] KEYS = {503, 2_003, 2_003, 20_011};
     private static final int THREADS_MAX = 3;
 
+    /** Of several stores one has so little space that it is full now and then. */
+    private static final ByteSize[] DISKS_MAX = {new ByteSize(0), new ByteSize(0), new ByteSize(0), ByteSize.mib(8), ByteSize.mib(20)};
+
     private final Path parent;
     private final int number;
     private final OptionMatrix options;
+    private final ByteSize diskMax;
     private final WriteHistory[] histories;
 
     private StressShape(Path parent, long seed, int number) {
@@ -29,6 +34,7 @@ final class StressShape {
         options = new OptionMatrix(random.nextLong());
         int keys = KEYS[random.nextInt(KEYS.length)];
         boolean merges = random.nextBoolean();
+        diskMax = DISKS_MAX[random.nextInt(DISKS_MAX.length)];
         histories = IntStream.rangeClosed(0, random.nextInt(THREADS_MAX))
                 .mapToObj(t -> new WriteHistory(seed * 64 + number, t, keys, merges))
                 .toArray(WriteHistory[]::new);
@@ -81,7 +87,7 @@ final class StressShape {
 
     /** Options to open it with. */
     StoreOptions options(RandomGenerator random) {
-        return options.nextOnFiles(random);
+        return options.nextOnFiles(random).toBuilder().diskMax(diskMax).build();
     }
 
     /** Requires that a store has what its threads have made durable, calls whole; how many writes of each are there. */

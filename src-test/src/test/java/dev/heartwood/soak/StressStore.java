@@ -2,7 +2,6 @@ package dev.heartwood.soak;
 
 import dev.heartwood.CompactionPolicyKind;
 import dev.heartwood.Environment;
-import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.VerifyReport;
 import java.io.IOException;
@@ -42,12 +41,8 @@ final class StressStore {
 
     void run(Environment environment, BooleanSupplier stopped) throws InterruptedException {
         while (!stopped.getAsBoolean()) {
-            try {
-                live(environment, stopped);
-            } catch (InsufficientMemoryException refused) {
-                // Of opening or of closing, after which the log has what it had.
-                report.refused();
-            }
+            // Opening and closing may find no memory or space, after which the log has what it had.
+            report.tolerate(() -> live(environment, stopped));
         }
     }
 
@@ -66,11 +61,7 @@ final class StressStore {
             long end = System.nanoTime() + random.nextLong(50, 4_000) * NANOS_PER_MILLI;
             while (System.nanoTime() - end < 0 && !stopped.getAsBoolean()) {
                 LockSupport.parkNanos(random.nextLong(60) * NANOS_PER_MILLI);
-                try {
-                    maintain(store);
-                } catch (InsufficientMemoryException refused) {
-                    report.refused();
-                }
+                report.tolerate(() -> maintain(store));
             }
         } finally {
             boolean beside = random.nextBoolean();

@@ -2,6 +2,7 @@ package dev.heartwood.soak;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.heartwood.ByteSize;
 import dev.heartwood.Heartwood;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.StoreOptions;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Test;
  */
 class StressTest {
     private static final int SIGKILL_EXIT = 137;
-    private static final int LIFE_MILLIS_MAX = 4_000;
+    private static final int LIFE_MILLIS_MAX = 3_000;
 
     private int kills;
     private int backups;
@@ -116,8 +117,12 @@ class StressTest {
         }
     }
 
+    /** Options to open what is there, with all the space of the disk. */
     private static StoreOptions existing(StressShape shape, SplittableRandom random) {
-        return shape.options(random).toBuilder().openMode(StoreOptions.OpenMode.OPEN_EXISTING).build();
+        return shape.options(random).toBuilder()
+                .openMode(StoreOptions.OpenMode.OPEN_EXISTING)
+                .diskMax(new ByteSize(0))
+                .build();
     }
 
     private void end(StressShape shape, SplittableRandom random) {

@@ -3,7 +3,6 @@ package dev.heartwood.soak;
 import dev.heartwood.ClosedException;
 import dev.heartwood.Cursor;
 import dev.heartwood.Durability;
-import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
@@ -53,14 +52,10 @@ final class StressWriter {
         groupSuffixBytes = store.options().groupSuffixBytes();
     }
 
-    void run(BooleanSupplier stopped) {
+    void run(BooleanSupplier stopped) throws InterruptedException {
         try {
             while (!stopped.getAsBoolean()) {
-                try {
-                    step();
-                } catch (InsufficientMemoryException refused) {
-                    report.refused();
-                }
+                report.tolerate(this::step);
             }
         } catch (ClosedException closed) {
             // By whom this thread runs for, who does not always wait for it.

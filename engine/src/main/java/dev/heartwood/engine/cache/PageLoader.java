@@ -105,12 +105,12 @@ final class PageLoader {
         long address = transients.take(reapsPrefetches);
         try {
             readVerified(file, address, pageNumber, type, generation);
+            counters.transientLoads.increment();
+            return address;
         } catch (Throwable e) {
             transients.free(address);
             throw e;
         }
-        counters.transientLoads.increment();
-        return address;
     }
 
     private void fill(CachedFile file, int frame, long pageNumber, PageType type, long generation) {

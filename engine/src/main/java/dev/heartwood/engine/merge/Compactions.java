@@ -382,6 +382,10 @@ public final class Compactions {
             // Whoever has memory again wants it anew, or has done so already.
             dealtWith(seen);
             trunk.abandon(plan);
+            if (wants.get() != seen) {
+                // Who looked for that meanwhile has not found this one, whose node seemed to be under a merge.
+                want();
+            }
             return false;
         }
         refusals.decrementAndGet();

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Who may use a pool for merges and for packing memtables, of all trees that share it. Thread-safe; what is told to go on is called by
  * the thread that ends, without a lock.
  */
-public final class MergeAdmission {
+public class MergeAdmission {
     /*
      * Merges say how much memory they take, about, and get a part of the pool together. The rest is for packing, since memtables are
      * what writers wait for. Packing says nothing and tries; when it finds no memory it asks to be alone. Whoever asks for that waits
@@ -153,21 +153,22 @@ public final class MergeAdmission {
 
     /** Allocates nothing: who ends for want of Java heap has to be able to give its memory back. */
     private void release(long bytes, int packing) {
-        int refused;
+        boolean mayAdmit;
         lock.lock();
         try {
             boolean wereHeldBack = isOneAlone || !waiting.isEmpty();
             mergeBytes -= bytes;
             packings -= packing;
             isOneAlone &= packings > 0;
-            refused = bytes > 0 || wereHeldBack ? refusedMerges.size() : 0;
+            mayAdmit = bytes > 0 || wereHeldBack;
         } finally {
             lock.unlock();
         }
         for (Runnable next = nextPacking(); next != null; next = nextPacking()) {
             next.run();
         }
-        // Not until none is left: some may be refused again meanwhile.
+        // Counted now, since merges were refused while packings waited; and not until none is left, since some may be refused again meanwhile.
+        int refused = mayAdmit ? refusedMerges() : 0;
         for (Runnable next; refused > 0 && (next = nextMerge()) != null; refused--) {
             next.run();
         }
@@ -183,6 +184,15 @@ public final class MergeAdmission {
             Packing next = waiting.remove();
             begin(next.alone);
             return next.admitted;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private int refusedMerges() {
+        lock.lock();
+        try {
+            return refusedMerges.size();
         } finally {
             lock.unlock();
         }

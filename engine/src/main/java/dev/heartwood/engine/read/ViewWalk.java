@@ -168,11 +168,12 @@ public final class ViewWalk {
         return Math.min(length, KeyValueStore.KEY_BYTES_MAX + 1);
     }
 
-    /** What the filters of a store with groups know a group by. */
+    /** What the filters of a store with groups know a group by; anything for one that is longer than any key. */
     public long hash(byte[] group) {
-        Operation operation = enter(Copied.GROUP, group.length);
+        int telling = telling(group.length);
+        Operation operation = enter(Copied.GROUP, telling);
         try {
-            return KeyHasher.hash(operation.copy(group), group.length);
+            return KeyHasher.hash(operation.copy(MemorySegment.ofArray(group).asSlice(0, telling)), telling);
         } finally {
             operation.end();
         }

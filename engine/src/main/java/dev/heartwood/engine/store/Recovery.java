@@ -23,6 +23,7 @@ final class Recovery implements ReplaySink, AutoCloseable {
     private final long memtableBytes;
     private final long packedBytes;
     private Memtable memtable;
+    private boolean isInBatch;
     private PackedMemtables packed = PackedMemtables.NONE;
 
     /**
@@ -39,10 +40,10 @@ final class Recovery implements ReplaySink, AutoCloseable {
         this.memtable = newMemtable(packedBytes);
     }
 
-    /** One that ends where those did that are replayed: space for more was not promised. */
+    /** One that ends where those did that are replayed: space for more was not promised. So a batch is in one, as it was. */
     private Memtable newMemtable(long bytesMax) {
         Memtable next = environment.newMemtable(0, lanes, bytesMax);
-        next.keepCollidingKeys(true);
+        next.keepCollidingKeys(isInBatch);
         return next;
     }
 
@@ -50,7 +51,9 @@ final class Recovery implements ReplaySink, AutoCloseable {
     public void beginGeneration(long generation) {}
 
     @Override
-    public void beginBatch(long sequence, int count) {}
+    public void beginBatch(long sequence, int count) {
+        keepCollidingKeys(true);
+    }
 
     @Override
     public void entry(long sequence, byte kind, long keyAddress, int keyLength, long valueAddress, int valueLength) {
@@ -62,7 +65,14 @@ final class Recovery implements ReplaySink, AutoCloseable {
     }
 
     @Override
-    public void endBatch() {}
+    public void endBatch() {
+        keepCollidingKeys(false);
+    }
+
+    private void keepCollidingKeys(boolean keep) {
+        isInBatch = keep;
+        memtable.keepCollidingKeys(keep);
+    }
 
     /** Packs what there is, and waits for memory that other stores hold. */
     private void makeRoom(int keyLength, int valueLength) {
@@ -140,7 +150,6 @@ final class Recovery implements ReplaySink, AutoCloseable {
         } else if (isCheckpointDue || packedBytes > memtableBytes) {
             packIfThereIsRoom(lastGeneration);
         }
-        memtable.keepCollidingKeys(false); // writers go on with it
     }
 
     /** What finds no room stays in the memtable, as where no checkpoint is due. */

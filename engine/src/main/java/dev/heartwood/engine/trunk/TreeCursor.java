@@ -299,14 +299,19 @@ public final class TreeCursor implements LargeValueCursor {
     }
 
     private void closeRuns() {
-        if (merged != null) {
-            countScan();
-            reads = 0;
-            moves = 0;
-        }
+        boolean hasLeaf = merged != null;
         merged = null;
         standing = false;
-        runs.close();
+        try {
+            if (hasLeaf) {
+                // A counter may find the Java heap full.
+                countScan();
+            }
+        } finally {
+            reads = 0;
+            moves = 0;
+            runs.close();
+        }
     }
 
     /**
@@ -322,10 +327,16 @@ public final class TreeCursor implements LargeValueCursor {
 
     /** Lets go of what the cursor walks; it stands nowhere, and is told by {@link #walk} what to go on with. */
     public void leave() {
-        closeRuns();
-        memtables.forEach(EntryCursor::close);
+        List<EntryCursor> left = memtables;
         memtables = List.of();
         version = null;
+        try {
+            closeRuns();
+        } finally {
+            for (EntryCursor memtable : left) {
+                memtable.close();
+            }
+        }
     }
 
     /** Walks another version and other memtables from now on, as if made for them; the group that was entered stays. After {@link #leave}. */

@@ -13,6 +13,7 @@ import dev.heartwood.engine.base.Span;
 import dev.heartwood.engine.node.CompactionPlan;
 import dev.heartwood.engine.node.CompactionPolicy.Urge;
 import dev.heartwood.engine.node.MergeAdmission;
+import dev.heartwood.engine.node.MergeMemory;
 import dev.heartwood.engine.node.NodeMeasure;
 import dev.heartwood.engine.node.TreeShape;
 import dev.heartwood.engine.node.TrunkNode;
@@ -37,10 +38,25 @@ class CompactionsTest {
 
     private long[] views = {};
 
+    /** What happens once the next merge has been refused and told that it may come again; null where it is not refused. */
+    private Runnable refused;
+
     private final Compactions compactions = new Compactions(
             tree.storage,
             tree.trunk,
-            new MergeAdmission(tree.pool),
+            new MergeAdmission(tree.pool) {
+                @Override
+                public int admitMerge(MergeMemory memory, Runnable whenFreed) {
+                    Runnable meanwhile = refused;
+                    refused = null;
+                    if (meanwhile == null) {
+                        return super.admitMerge(memory, whenFreed);
+                    }
+                    whenFreed.run();
+                    meanwhile.run();
+                    return 0;
+                }
+            },
             () -> 0,
             () -> {
                 long[] seen = views;
@@ -88,6 +104,23 @@ class CompactionsTest {
         }
         assertTrue(compactions.finished() > 0);
         assertFalse(compactions.isNeeded());
+    }
+
+    /** It was looked for while the node seemed to be under the merge that had been refused, and then forgotten. */
+    @Test
+    void aMergeThatIsToldBeforeItHasGivenUpIsStillWanted() {
+        write();
+        write();
+        while (waiting(Urge.NEEDED) == 0) {
+            write();
+        }
+        refused = () -> {
+            while (compactions.runOne()) {}
+            assertFalse(compactions.isNeeded(), "nothing was found");
+        };
+        assertFalse(compactions.runOne(), "refused");
+        assertTrue(compactions.isNeeded());
+        assertTrue(compactions.runOne(), "and is found");
     }
 
     /** Leaves a tree of which merges are needed, and that somebody waits for; returns what merges have written. */

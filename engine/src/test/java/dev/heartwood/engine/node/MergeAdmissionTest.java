@@ -88,6 +88,16 @@ class MergeAdmissionTest {
         assertEquals(List.of("alone", "second", "merge", "merge 2"), told);
     }
 
+    /** It came while the packings that had waited were admitted one after the other, and nobody told it any more. */
+    @Test
+    void aMergeThatIsRefusedWhilePackingsAreAdmittedIsTold() {
+        assertTrue(admission.admitPacking(true, tell("never")));
+        assertFalse(admission.admitPacking(false, () -> assertEquals(0, admission.admitMerge(SMALL, small))));
+        assertFalse(admission.admitPacking(false, tell("second")));
+        admission.releasePacking();
+        assertEquals(List.of("second", "small"), told);
+    }
+
     @Test
     void mergesAreNotToldOfPackingThatGaveThemNothing() {
         assertTrue(admission.admitMerge(LARGE, tell("never")) > 0);

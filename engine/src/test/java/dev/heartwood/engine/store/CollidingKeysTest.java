@@ -117,6 +117,26 @@ class CollidingKeysTest {
         }
     }
 
+    /** A replay put all of a log into one memtable, however many there had been, and took a time quadratic in them. */
+    @Test
+    void whatEndedMemtablesEndsThemInAReplay() throws IOException {
+        List<byte[]> keys = keys();
+        StoreOptions farApart = StoreOptions.builder().checkpointDistance(1024).build();
+        try (EngineEnvironment environment = environment();
+                KeyValueStore store = environment.open(directory.resolve("store"), farApart)) {
+            for (int i = 0; i < KEYS; i++) {
+                store.put(keys.get(i), new byte[] {(byte) i});
+            }
+            copyFiles(directory.resolve("store"), Files.createDirectory(directory.resolve("killed")));
+        }
+        try (EngineEnvironment environment = environment();
+                KeyValueStore store = environment.open(directory.resolve("killed"), farApart)) {
+            long runs = store.stats().runs();
+            assertTrue(runs >= KEYS * 3 / 4 / 1024, runs + " runs");
+            assertWritten(store, keys);
+        }
+    }
+
     private static void copyFiles(Path from, Path to) throws IOException {
         try (Stream<Path> files = Files.list(from)) {
             for (Path file : files.toList()) {
