@@ -81,7 +81,7 @@ abstract class FailedScanCount implements Runnable {
                 EngineAccess.recallMemtables(environment);
                 assertFalse(FailingOnce.isArmed(), "failed as it was taken");
                 for (int i = 0; i < KEYS; i++) {
-                    store.put(key(i), new byte[0]);
+                    store.put(key(i), value(i + 1)); // into memory that was given back
                 }
                 assertNext(cursor, 10, KEYS);
             }
@@ -95,9 +95,15 @@ abstract class FailedScanCount implements Runnable {
             store.checkpoint();
             store.settle();
             try (Cursor cursor = store.cursor()) {
+                int[] at = {0};
                 FailingOnce.arm();
-                assertThrows(OutOfMemoryError.class, () -> assertNext(cursor, 0, KEYS));
-                for (int i = KEYS - 1; i >= 0; i--) {
+                assertThrows(OutOfMemoryError.class, () -> {
+                    while (at[0] < KEYS) {
+                        assertNext(cursor, at[0], at[0] + 1);
+                        at[0]++;
+                    }
+                });
+                for (int i = at[0] - 1; i >= 0; i--) {
                     assertTrue(cursor.seek(key(i)));
                     assertStandsOn(i, cursor);
                 }

@@ -105,6 +105,8 @@ public final class BackupUndo {
     public static void apply(Storage files, MemoryPool buffers) {
         if (!isPending(files)) {
             if (files.exists(PAGES)) {
+                // Who deleted COPYING may have been killed before that was durable.
+                files.syncDirectory();
                 files.delete(PAGES);
             }
             return;

@@ -83,7 +83,7 @@ final class OpenViews {
                 walk.catchUp();
             }
         } catch (OutOfMemoryError full) {
-            // It keeps what it holds; others may have room to give theirs back.
+            // It keeps what was not taken yet; others may have room to give theirs back.
         }
     }
 

@@ -125,6 +125,10 @@ final class StoreOpener {
         files.lock();
         isLocked = true;
         boolean create = decideCreate();
+        if (!create) {
+            // Who finished making it may have been killed before that was durable, and what says so may come back beside newer files.
+            files.syncDirectory();
+        }
         BackupUndo.apply(files, environment.buffers());
         BlockDevice device = purpose == Purpose.SALVAGE ? beginSalvage(create) : openDevice(create);
         Superblocks superblocks = new Superblocks(device, environment.buffers());
