@@ -149,42 +149,50 @@ final class StressWriter {
 
     /** Goes through some keys in a row, forwards or backwards, those that are not there included. */
     private void scan() {
-        WriteHistory.State state = state();
         if (!sorted) {
             return;
         }
+        WriteHistory.State state = state();
         int from = anyKey();
         int to = Math.min(history.keys(), from + random.nextInt(200));
         KeyRange range = KeyRange.between(history.keyBytes(from), history.keyBytes(to));
         try (Cursor cursor = store.cursor(range)) {
             if (random.nextBoolean()) {
-                int next = from;
-                while (cursor.next()) {
-                    int key = WriteHistory.keyOf(cursor.key());
-                    for (; next < key; next++) {
-                        expect("scan", next, state, null);
-                    }
-                    expect("scan", next++, state, cursor.value());
-                }
-                for (; next < to; next++) {
-                    expect("scan", next, state, null);
-                }
+                expectForwards(cursor, from, to, state);
             } else {
-                int next = to - 1;
-                for (boolean there = cursor.last(); there; there = cursor.previous()) {
-                    int key = WriteHistory.keyOf(cursor.key());
-                    for (; next > key; next--) {
-                        expect("scan back", next, state, null);
-                    }
-                    expect("scan back", next--, state, cursor.value());
-                }
-                for (; next >= from; next--) {
-                    expect("scan back", next, state, null);
-                }
+                expectBackwards(cursor, from, to, state);
             }
         }
         if (groupSuffixBytes > 0) {
             scanGroup(state);
+        }
+    }
+
+    private static void expectForwards(Cursor cursor, int from, int to, WriteHistory.State state) {
+        int next = from;
+        while (cursor.next()) {
+            int key = WriteHistory.keyOf(cursor.key());
+            for (; next < key; next++) {
+                expect("scan", next, state, null);
+            }
+            expect("scan", next++, state, cursor.value());
+        }
+        for (; next < to; next++) {
+            expect("scan", next, state, null);
+        }
+    }
+
+    private static void expectBackwards(Cursor cursor, int from, int to, WriteHistory.State state) {
+        int next = to - 1;
+        for (boolean there = cursor.last(); there; there = cursor.previous()) {
+            int key = WriteHistory.keyOf(cursor.key());
+            for (; next > key; next--) {
+                expect("scan back", next, state, null);
+            }
+            expect("scan back", next--, state, cursor.value());
+        }
+        for (; next >= from; next--) {
+            expect("scan back", next, state, null);
         }
     }
 
