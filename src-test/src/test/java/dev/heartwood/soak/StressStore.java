@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * A store that is opened, written by its threads, maintained beside them and closed, again and again with other options, until it is told to
- * stop. Each opening must show what had been written.
+ * stop, and once at least. Each opening must show what had been written.
  */
 final class StressStore {
     private static final int NANOS_PER_MILLI = 1_000_000;
@@ -31,6 +31,7 @@ final class StressStore {
     private final SplittableRandom random;
     private final StressReport report;
     private final StressProgress[] progress;
+    private boolean hasLived;
 
     StressStore(StressShape shape, SplittableRandom random, StressReport report) {
         this.shape = shape;
@@ -40,7 +41,7 @@ final class StressStore {
     }
 
     void run(Environment environment, BooleanSupplier stopped) throws InterruptedException {
-        while (!stopped.getAsBoolean()) {
+        while (!hasLived || !stopped.getAsBoolean()) {
             // Opening and closing may find no memory or space, after which the log has what it had.
             report.tolerate(() -> live(environment, stopped));
         }
@@ -57,6 +58,7 @@ final class StressStore {
             for (int t = 0; t < progress.length; t++) {
                 progress[t].found(found[t]);
             }
+            hasLived = true;
             startWriters(store, ended::get, threads);
             long end = System.nanoTime() + random.nextLong(50, 4_000) * NANOS_PER_MILLI;
             while (System.nanoTime() - end < 0 && !stopped.getAsBoolean()) {
