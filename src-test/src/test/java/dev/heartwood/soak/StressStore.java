@@ -54,10 +54,8 @@ final class StressStore {
         AtomicBoolean ended = new AtomicBoolean();
         List<Thread> threads = new ArrayList<>();
         try {
-            long[] found = shape.require(new WriteCheck(shape.histories(), store), progress);
-            for (int t = 0; t < progress.length; t++) {
-                progress[t].found(found[t]);
-            }
+            // A loss ends the process at once: closing the store may be refused, and would change what is left.
+            StressLoad.orFail(shape.toString(), () -> requireWritten(store));
             hasLived = true;
             startWriters(store, ended::get, threads);
             long end = System.nanoTime() + random.nextLong(50, 4_000) * NANOS_PER_MILLI;
@@ -83,6 +81,17 @@ final class StressStore {
         }
     }
 
+    private void requireWritten(KeyValueStore store) throws InterruptedException {
+        WriteCheck[] check = new WriteCheck[1];
+        while (check[0] == null) {
+            report.tolerate(() -> check[0] = new WriteCheck(shape.histories(), store));
+        }
+        long[] found = shape.require(check[0], progress);
+        for (int t = 0; t < progress.length; t++) {
+            progress[t].found(found[t]);
+        }
+    }
+
     private void startWriters(KeyValueStore store, BooleanSupplier ended, List<Thread> threads) {
         boolean virtual = random.nextInt(4) == 0;
         for (int t = 0; t < progress.length; t++) {
@@ -105,9 +114,7 @@ final class StressStore {
             case 0 -> {
                 long[] before = acknowledged();
                 store.checkpoint();
-                for (int t = 0; t < progress.length; t++) {
-                    progress[t].durable(before[t]);
-                }
+                makeDurable(before);
                 report.took("checkpoint", started);
             }
             case 1, 2, 3 -> store.tune(store.tuning()
@@ -116,14 +123,17 @@ final class StressStore {
                     .withPolicy(CompactionPolicyKind.values()[random.nextInt(CompactionPolicyKind.values().length)]));
             case 4 -> {
                 VerifyReport verified = store.verify();
-                if (!verified.isClean()) {
-                    throw new AssertionError(verified.toString());
-                }
+                StressLoad.orFail(shape.toString(), () -> {
+                    if (!verified.isClean()) {
+                        throw new AssertionError(verified.toString());
+                    }
+                });
                 report.took("verify", started);
             }
             case 5 -> {
                 long[] before = acknowledged();
                 store.backup(shape.backup());
+                makeDurable(before);
                 note(before);
                 report.took("backup", started);
             }
@@ -135,6 +145,12 @@ final class StressStore {
             }
             case 7 -> store.sync();
             default -> store.stats();
+        }
+    }
+
+    private void makeDurable(long[] writes) {
+        for (int t = 0; t < progress.length; t++) {
+            progress[t].durable(writes[t]);
         }
     }
 

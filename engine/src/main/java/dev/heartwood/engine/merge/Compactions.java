@@ -45,6 +45,8 @@ public final class Compactions {
     private final AtomicLong setAside = new AtomicLong();
     private final AtomicLong withoutSpace = new AtomicLong();
     private final AtomicInteger refusals = new AtomicInteger();
+    /** How often a merge that was refused has been told that it may come again. */
+    private final AtomicLong told = new AtomicLong();
     private volatile Runnable whenFreed = () -> {};
     private volatile Runnable whenNotRefused = () -> {};
     /** How often something was wanted, and how many of those wants are dealt with: nothing was found to do, or it could not be done. */
@@ -369,6 +371,7 @@ public final class Compactions {
     private boolean run(CompactionPlan plan, long seen) {
         MergeMemory memory;
         int chunkPages;
+        long toldBefore = told.get();
         refusals.incrementAndGet();
         try {
             memory = MergeMemory.of(plan, storage);
@@ -382,8 +385,8 @@ public final class Compactions {
             // Whoever has memory again wants it anew, or has done so already.
             dealtWith(seen);
             trunk.abandon(plan);
-            if (wants.get() != seen) {
-                // Who looked for that meanwhile has not found this one, whose node seemed to be under a merge.
+            if (told.get() != toldBefore) {
+                // Who looked for it then may not have found it, for its node seemed to be under a merge.
                 want();
             }
             return false;
@@ -402,6 +405,7 @@ public final class Compactions {
     }
 
     private void freed() {
+        told.incrementAndGet();
         try {
             want();
             whenFreed.run();

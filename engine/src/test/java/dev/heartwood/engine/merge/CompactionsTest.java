@@ -22,6 +22,7 @@ import dev.heartwood.engine.trunk.TreeSummary;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -38,8 +39,8 @@ class CompactionsTest {
 
     private long[] views = {};
 
-    /** What happens once the next merge has been refused and told that it may come again; null where it is not refused. */
-    private Runnable refused;
+    /** What happens once the next merge has been refused, given what tells it that it may come again; null where it is not refused. */
+    private Consumer<Runnable> refused;
 
     private final Compactions compactions = new Compactions(
             tree.storage,
@@ -47,13 +48,12 @@ class CompactionsTest {
             new MergeAdmission(tree.pool) {
                 @Override
                 public int admitMerge(MergeMemory memory, Runnable whenFreed) {
-                    Runnable meanwhile = refused;
+                    Consumer<Runnable> meanwhile = refused;
                     refused = null;
                     if (meanwhile == null) {
                         return super.admitMerge(memory, whenFreed);
                     }
-                    whenFreed.run();
-                    meanwhile.run();
+                    meanwhile.accept(whenFreed);
                     return 0;
                 }
             },
@@ -114,11 +114,33 @@ class CompactionsTest {
         while (waiting(Urge.NEEDED) == 0) {
             write();
         }
-        refused = () -> {
+        refused = whenFreed -> {
+            whenFreed.run();
             while (compactions.runOne()) {}
             assertFalse(compactions.isNeeded(), "nothing was found");
         };
         assertFalse(compactions.runOne(), "refused");
+        assertTrue(compactions.isNeeded());
+        assertTrue(compactions.runOne(), "and is found");
+    }
+
+    /** Merges that were refused one beside the other had each other looked for again and again, which none of them gained by. */
+    @Test
+    void aMergeThatIsRefusedBesideAnotherWantsNothingBeforeItIsTold() {
+        write();
+        write();
+        while (waiting(Urge.NEEDED) == 0) {
+            write();
+        }
+        List<Runnable> told = new ArrayList<>();
+        refused = whenFreed -> {
+            told.add(whenFreed);
+            compactions.want();
+            while (compactions.runOne()) {}
+        };
+        assertFalse(compactions.runOne(), "refused");
+        assertFalse(compactions.isNeeded());
+        told.forEach(Runnable::run);
         assertTrue(compactions.isNeeded());
         assertTrue(compactions.runOne(), "and is found");
     }
