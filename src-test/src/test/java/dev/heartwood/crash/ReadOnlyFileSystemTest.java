@@ -33,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A store on a real file system that is mounted read-only: it is refused by name before anything changes, and can be read by those
@@ -129,6 +130,27 @@ class ReadOnlyFileSystemTest {
                 assertArrayEquals(new byte[500], store.get(AbandonedStore.key(i)));
             }
         }
+    }
+
+    /** Files that nobody may write were refused, by the number of the process that is of use only to people. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void filesThatNobodyMayWriteAreVerified(boolean withLock) throws IOException, InterruptedException {
+        if (!withLock) {
+            Files.delete(directory.resolve("LOCK"));
+            before = files();
+        }
+        assumeTrue(changeAttributes("+i") == 0, "no file can be made immutable here");
+        try {
+            Outcome verified = command("verify", directory.toString());
+            assertEquals(Main.CLEAN, verified.code, verified.text);
+        } finally {
+            assertEquals(0, changeAttributes("-i"));
+        }
+    }
+
+    private int changeAttributes(String change) throws IOException, InterruptedException {
+        return new ProcessBuilder("chattr", "-R", change, directory.toString()).start().waitFor();
     }
 
     @Test

@@ -34,6 +34,18 @@ class LauncherTest {
         return new Ended(process.waitFor(), said);
     }
 
+    /** The shell looked for its directory there, and found another. */
+    @Test
+    void aPathForDirectoriesDoesNotLeadAstray() throws IOException, InterruptedException {
+        Path project = Path.of("..").toRealPath();
+        ProcessBuilder launcher = new ProcessBuilder("bash", "-x", "bin/heartwood", "mend").redirectErrorStream(true).directory(project.toFile());
+        launcher.environment().put("CDPATH", "/usr");
+        Process process = launcher.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(2, process.waitFor(), said);
+        assertTrue(said.contains("+ project=" + project + "\n"), said);
+    }
+
     /** They took it for a directory. */
     @ParameterizedTest
     @ValueSource(strings = {"--help", "help", "verify --help", "inspect -h", "backup --help", "salvage --help", "ycsb --help", "ycsb load -h"})

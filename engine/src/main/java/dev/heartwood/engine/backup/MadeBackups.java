@@ -27,7 +27,7 @@ final class MadeBackups {
     static Map<Long, Long> read(Storage files) {
         Map<Long, Long> made = new LinkedHashMap<>();
         try {
-            ImageReader image = CheckedFile.read(files, NAME);
+            ImageReader image = CheckedFile.read(files, NAME, CheckedFile.MARK_BYTES_MAX);
             while (image != null && image.remaining() > 0) {
                 made.put(image.getLong(), image.getLong());
             }

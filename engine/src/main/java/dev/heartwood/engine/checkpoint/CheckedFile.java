@@ -21,6 +21,9 @@ public final class CheckedFile {
     private static final int IMAGE = 4;
     private static final int BYTES_MAX = 256 << 20;
 
+    /** Of files that say a few numbers. */
+    public static final int MARK_BYTES_MAX = 4096;
+
     private CheckedFile() {}
 
     /** Puts a file with this image in place, in one step and durably. */
@@ -31,16 +34,25 @@ public final class CheckedFile {
         files.writeFile(name, file);
     }
 
+    /** As the other, of a file that has as many places or pages as a store. */
+    public static ImageReader read(Storage files, String name) {
+        return read(files, name, BYTES_MAX);
+    }
+
     /**
      * The image of a file; null when there is no such file.
      *
+     * @param bytesMax how long it may be; what is longer is not read
      * @throws CorruptionException when it is not as it was written
      */
-    public static ImageReader read(Storage files, String name) {
+    public static ImageReader read(Storage files, String name, int bytesMax) {
         if (!files.exists(name)) {
             return null;
         }
-        byte[] file = files.readFile(name, BYTES_MAX);
+        if (files.size(name) > bytesMax) {
+            throw damaged(files, name, "at most " + bytesMax + " bytes", "a file of " + files.size(name));
+        }
+        byte[] file = files.readFile(name, bytesMax);
         byte[] image = file.length < IMAGE ? file : Arrays.copyOfRange(file, IMAGE, file.length);
         if (file.length < IMAGE || new ImageReader(file).getInt() != checksum(image)) {
             throw damaged(files, name, "contents with their checksum", file.length + " others");

@@ -38,7 +38,7 @@ public final class SessionMark {
      * @throws CorruptionException when it is damaged
      */
     public static Mark read(Storage files) {
-        ImageReader image = CheckedFile.read(files, NAME);
+        ImageReader image = CheckedFile.read(files, NAME, CheckedFile.MARK_BYTES_MAX);
         try {
             return image == null ? null : new Mark(image.getLong(), image.getLong(), order(image));
         } catch (MalformedImageException | IllegalArgumentException e) {

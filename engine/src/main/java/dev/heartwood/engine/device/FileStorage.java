@@ -199,19 +199,34 @@ public final class FileStorage implements Storage {
                 return;
             }
             closed = true;
-            directory.close();
-            if (storeLock != null) {
-                storeLock.close();
-            }
-            if (binding.usesUring()) {
-                try {
-                    RingPool.URING.release();
-                } finally {
-                    RingPool.POLLED.release();
-                }
-            }
+            closeAll();
         } finally {
             stateLock.unlock();
+        }
+    }
+
+    /** All of it, whatever closing one part throws. */
+    private void closeAll() {
+        try {
+            directory.close();
+        } finally {
+            try {
+                if (storeLock != null) {
+                    storeLock.close();
+                }
+            } finally {
+                releaseRings();
+            }
+        }
+    }
+
+    private void releaseRings() {
+        if (binding.usesUring()) {
+            try {
+                RingPool.URING.release();
+            } finally {
+                RingPool.POLLED.release();
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ final class SmallFiles {
 
     /** The first {@code lengthMax} bytes of a file, or all of it when it is shorter. */
     static byte[] read(Directory directory, String name, int lengthMax) {
-        int descriptor = directory.open(name, PathCalls.O_RDONLY);
+        int descriptor = directory.open(name, PathCalls.O_RDONLY | PathCalls.O_NONBLOCK);
         try {
             return read(descriptor, lengthMax, directory.pathOf(name));
         } finally {

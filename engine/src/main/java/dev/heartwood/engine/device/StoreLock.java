@@ -2,6 +2,7 @@ package dev.heartwood.engine.device;
 
 import dev.heartwood.LockedException;
 import dev.heartwood.NoSpaceException;
+import dev.heartwood.StoreException;
 import dev.heartwood.engine.base.Clock;
 import dev.heartwood.engine.os.Errno;
 import dev.heartwood.engine.os.FileCalls;
@@ -38,12 +39,13 @@ final class StoreLock implements AutoCloseable {
     /**
      * Takes the lock.
      *
-     * @param access for {@link FileAccess#READ} a read-only file system will do, and files that this user may only read
+     * @param access for {@link FileAccess#READ} a file system that is read-only, full or fails to write will do, and files that nobody, or not this
+     *     user, may write
      * @throws LockedException when another open of the file holds it
      */
     static StoreLock take(Directory directory, FileAccess access) {
         int descriptor = directory.tryOpen(NAME, PathCalls.O_RDWR | PathCalls.O_CREAT);
-        if ((descriptor == -Errno.EROFS || descriptor == -Errno.EACCES) && access == FileAccess.READ) {
+        if (access == FileAccess.READ && mayBeShared(descriptor)) {
             return share(directory);
         }
         if (descriptor < 0) {
@@ -51,11 +53,7 @@ final class StoreLock implements AutoCloseable {
         }
         try {
             check(tryLock(descriptor, FileAccess.WRITE), directory, NAME);
-            int result = Preallocation.truncate(descriptor, 0);
-            if (result < 0) {
-                throw Failures.of(result, "ftruncate", directory.pathOf(NAME), -1);
-            }
-            writeNumber(descriptor, directory);
+            writeNumber(descriptor, directory, access);
             return new StoreLock(descriptor);
         } catch (Throwable e) {
             FileLocks.close(descriptor);
@@ -63,13 +61,26 @@ final class StoreLock implements AutoCloseable {
         }
     }
 
-    /** Of use only to people: on a full disk they do without. */
-    private static void writeNumber(int descriptor, Directory directory) {
+    private static boolean mayBeShared(int failure) {
+        return switch (-failure) {
+            case Errno.EROFS, Errno.EACCES, Errno.EPERM, Errno.ENOSPC, Errno.EDQUOT -> true;
+            default -> false;
+        };
+    }
+
+    /** Of use only to people: on a full disk they do without, and who only reads does so whatever the system says. */
+    private static void writeNumber(int descriptor, Directory directory, FileAccess access) {
         byte[] pid = Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII);
         try {
+            int result = Preallocation.truncate(descriptor, 0);
+            if (result < 0) {
+                throw Failures.of(result, "ftruncate", directory.pathOf(NAME), -1);
+            }
             SmallFiles.write(descriptor, pid, directory.pathOf(NAME));
-        } catch (NoSpaceException full) {
-            return;
+        } catch (StoreException e) {
+            if (access == FileAccess.WRITE && !(e instanceof NoSpaceException)) {
+                throw e;
+            }
         }
     }
 
@@ -145,9 +156,12 @@ final class StoreLock implements AutoCloseable {
     @Override
     public void close() {
         if (descriptor >= 0) {
-            FileCalls.ftruncate(descriptor, 0);
-            FileLocks.close(descriptor);
-            descriptor = NONE;
+            try {
+                FileCalls.ftruncate(descriptor, 0);
+            } finally {
+                FileLocks.close(descriptor);
+                descriptor = NONE;
+            }
         }
     }
 }

@@ -190,6 +190,9 @@ final class CopyCommands {
             }
             return unfinished(e);
         } catch (OutOfMemoryError full) {
+            if (!isBegun[0]) {
+                throw full;
+            }
             return unfinished(full);
         }
     }

@@ -45,6 +45,9 @@ public final class Main {
      */
     public static final int CANNOT_CLOSE = 5;
 
+    /** All went well, but standard output could not be written: on a full disk, or to who reads no more. */
+    public static final int CANNOT_SAY = 6;
+
     private static final int EINVAL = 22;
 
     private final PrintStream out;
@@ -62,7 +65,12 @@ public final class Main {
 
     /** As {@link #main}, with streams of the caller's choice; returns the exit code. */
     public static int run(String[] arguments, PrintStream out, PrintStream err) {
-        return new Main(out, err).run(arguments);
+        int code = new Main(out, err).run(arguments);
+        if (out.checkError()) {
+            err.println("standard output cannot be written: not all was said that there is");
+            return code == CLEAN ? CANNOT_SAY : code;
+        }
+        return code;
     }
 
     private int run(String[] arguments) {

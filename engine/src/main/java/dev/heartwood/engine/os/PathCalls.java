@@ -20,6 +20,8 @@ public final class PathCalls {
     public static final int O_CREAT = 0x40;
     public static final int O_EXCL = 0x80;
     public static final int O_TRUNC = 0x200;
+    /** Waits for nobody where the file is a pipe. */
+    public static final int O_NONBLOCK = 0x800;
     /** Past the page cache; its value differs between machines. */
     public static final int O_DIRECT = Platform.current().openDirect;
     /** Only a directory; its value differs between machines. */
