@@ -72,6 +72,14 @@ record CommitState(
         return offsets.values().stream().anyMatch(offset -> offset >= 0);
     }
 
+    /**
+     * Whether the data of this commit is none: there was no commit yet, or one by which Kafka Streams said that it knew no offset, which it does of an
+     * empty store only. A commit without any offsets is one of a store without a changelog, and has data.
+     */
+    boolean isOfNothing() {
+        return epoch == 0 || !offsets.isEmpty() && !knowsOffsets();
+    }
+
     /** This commit, whose offsets were right at a later time too. */
     CommitState rightAt(long wallMillis) {
         return new CommitState(epoch, streamTime, dataUpTo, offsets, position, wallMillis);

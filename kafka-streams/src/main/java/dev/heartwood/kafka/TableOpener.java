@@ -256,6 +256,9 @@ final class TableOpener {
             LOG.info("Store {} went back to its last commit: {} keys were changed after it{}",
                     name, undone, removed ? ", and later data was added" : "");
         }
+        if (committed.isOfNothing() && UndoLog.remove(store, TableKeys.ALL_DATA)) {
+            LOG.info("Store {} was emptied: it was left in the midst of a restore, which begins anew", name);
+        }
     }
 
     private boolean remove(KeyValueStore store, CommitState committed, long firstNew) {
