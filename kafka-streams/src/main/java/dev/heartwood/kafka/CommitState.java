@@ -95,6 +95,11 @@ record CommitState(
         return madeAt != NO_TIME && madeAt <= wallMillis && wallMillis - madeAt <= ageMaxMillis;
     }
 
+    /** Whether it was made longer than that before a time; one that was made after it was not, for a clock may have been set back. */
+    boolean isOld(long wallMillis, long ageMaxMillis) {
+        return wallMillis - madeAt > ageMaxMillis;
+    }
+
     byte[] encoded() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {

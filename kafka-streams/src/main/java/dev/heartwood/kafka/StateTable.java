@@ -84,6 +84,7 @@ final class StateTable implements TableReader, AutoCloseable {
     private final long foundUpTo;
     private final boolean foundEmpty;
     private final boolean isGlobal;
+    private final long rollbackAgeMaxMillis;
     private long sinceLastingBytes;
     private boolean ahead;
     /** Whether the last commit since the table was opened stands for what was found in it. */
@@ -98,6 +99,7 @@ final class StateTable implements TableReader, AutoCloseable {
      * @param foundUpTo no data that was found has a timestamp after this; where keys have no time, any number
      * @param foundEmpty whether no data was found
      * @param isGlobal whether what is processed is of no transaction
+     * @param rollbackAgeMaxMillis how old a commit of a store with a changelog may be that the table goes back to
      */
     record Parts(
             String name,
@@ -110,6 +112,7 @@ final class StateTable implements TableReader, AutoCloseable {
             long foundUpTo,
             boolean foundEmpty,
             boolean isGlobal,
+            long rollbackAgeMaxMillis,
             Time time,
             Supplier<UndoneKeys> undoneKeys,
             Consumer<StateTable> afterClose) {}
@@ -124,6 +127,7 @@ final class StateTable implements TableReader, AutoCloseable {
         foundUpTo = parts.foundUpTo();
         foundEmpty = parts.foundEmpty();
         isGlobal = parts.isGlobal();
+        rollbackAgeMaxMillis = parts.rollbackAgeMaxMillis();
         ahead = parts.isAhead();
         time = parts.time();
         rightAt = committed.madeAt();
@@ -260,17 +264,53 @@ final class StateTable implements TableReader, AutoCloseable {
                 keepTimeOfCommit();
                 lastsWhereCommitsAreRare();
                 processed = true;
+                if (isWayBackUseless(tableKey)) {
+                    endWayBack();
+                }
+            }
+            if (undo != null && !ahead) {
                 undoEntries += undo.write(tableKey, value);
             } else {
-                markAhead();
-                if (value == null) {
-                    store.delete(tableKey);
-                } else {
-                    store.put(tableKey, value);
-                }
+                writeAhead(tableKey, value);
             }
             writtenBytes += tableKey.length + (value == null ? 0 : value.length);
         });
+    }
+
+    private void writeAhead(byte[] tableKey, byte[] value) {
+        markAhead();
+        if (value == null) {
+            store.delete(tableKey);
+        } else {
+            store.put(tableKey, value);
+        }
+    }
+
+    /**
+     * Whether a write asks for a way back to a commit that the table would not go back to: it is too old, which none becomes where commits
+     * come all the time, and the changelog has everything ({@link TableOpener}).
+     */
+    private boolean isWayBackUseless(byte[] tableKey) {
+        return !ahead
+                && !mode.snapshots()
+                && committed.knowsOffsets()
+                && !undo.isNew(tableKey)
+                && committed.isOld(time.milliseconds(), rollbackAgeMaxMillis);
+    }
+
+    /**
+     * Writes have no way back until the next commit: its records would only grow, by one of each key that comes and goes. They go when the table
+     * says so for good.
+     */
+    private void endWayBack() {
+        LOG.info("Store {} has no way back to its last commit any more, which is too old, until the next one", name);
+        store.put(TableKeys.AHEAD, new byte[0], Durability.SYNC);
+        ownEntries++;
+        ahead = true;
+        long next = committed.epoch() + 1;
+        filter.committed(next);
+        store.discard(TableKeys.undoBefore(next));
+        undoEntries = 0;
     }
 
     /**
@@ -395,7 +435,12 @@ final class StateTable implements TableReader, AutoCloseable {
      */
     private void commitRecord() {
         boolean isSynced = mode.undoes() && sinceLastingBytes >= LASTING_BYTES;
-        store.put(TableKeys.COMMIT, committed.encoded(), isSynced ? Durability.SYNC : Durability.BUFFERED);
+        Durability durability = isSynced ? Durability.SYNC : Durability.BUFFERED;
+        if (undo != null && ahead && committed.knowsOffsets()) {
+            catchUp(durability);
+        } else {
+            store.put(TableKeys.COMMIT, committed.encoded(), durability);
+        }
         if (!hasCommit) {
             hasCommit = true;
             ownEntries++;
@@ -403,6 +448,17 @@ final class StateTable implements TableReader, AutoCloseable {
         if (isSynced) {
             lasts(committed);
         }
+    }
+
+    /** Writes the last commit, of all that was written with no way back to the one before: from now on there is one again. */
+    private void catchUp(Durability durability) {
+        try (WriteBatch batch = store.newBatch()) {
+            batch.put(TableKeys.COMMIT, committed.encoded());
+            batch.delete(TableKeys.AHEAD);
+            store.write(batch, durability);
+        }
+        ahead = false;
+        ownEntries--;
     }
 
     /**

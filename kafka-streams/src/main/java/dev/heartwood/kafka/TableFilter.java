@@ -56,7 +56,7 @@ final class TableFilter implements CompactionFilter {
 
     /** Undo records of epochs before this are not needed any more, whatever happens. */
     void committed(long epoch) {
-        committedEpoch = epoch;
+        committedEpoch = Math.max(committedEpoch, epoch);
     }
 
     void live(Live live) {

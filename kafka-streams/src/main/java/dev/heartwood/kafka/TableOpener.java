@@ -206,7 +206,7 @@ final class TableOpener {
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), isGlobal(), time, shared::undoneKeys, closed -> {
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), isGlobal(), config.rollbackAgeMaxMillis(), time, shared::undoneKeys, closed -> {
             try {
                 metrics.remove();
             } finally {
@@ -223,7 +223,8 @@ final class TableOpener {
      */
     private String noWayBack(KeyValueStore store, CommitState committed, long ageMaxMillis) {
         if (store.contains(TableKeys.AHEAD)) {
-            return " was left by at-least-once processing with writes after its last commit";
+            return " was left with writes after its last commit that have no way back to it, by at-least-once processing or longer after it than "
+                    + HeartwoodStoreConfig.ROLLBACK_AGE_MAX_MS;
         }
         boolean wouldGoBack = committed.knowsOffsets() && UndoLog.leadsBack(store, committed.epoch());
         if (wouldGoBack && !committed.isYoung(time.milliseconds(), ageMaxMillis)) {

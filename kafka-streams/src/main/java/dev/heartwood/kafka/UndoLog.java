@@ -15,7 +15,8 @@ import java.util.Arrays;
  * written there may be dropped at any time, as soon as it has expired. Nor do versions that begin later than all of the commit; they lie
  * among the others, so going back looks through the table for them if there may be any.
  *
- * <p>Whether they may lead back is asked before ({@link TableOpener}): what was deleted since an old commit would be there again.
+ * <p>Whether they may lead back is asked before ({@link TableOpener}): what was deleted since an old commit would be there again. So once the
+ * commit is as old as that, none are written any more ({@link StateTable}).
  *
  * <p>A commit begins a new epoch in the one write that makes it a commit; the records of epochs before are garbage once that write
  * has been synced, and go when a merge meets them. Belongs to the writer of the table.
@@ -56,7 +57,7 @@ final class UndoLog {
 
     /** Sets the value of a key, null for none, so that it can be undone; returns how many records of its own it wrote. */
     int write(byte[] key, byte[] value) {
-        if (firstNew != TableShape.NOTHING_NEW && shape.kind().time(key) >= firstNew) {
+        if (isNew(key)) {
             noteAdded();
             writeAlone(key, value);
             return 0;
@@ -86,6 +87,11 @@ final class UndoLog {
         }
         undone.add(fingerprint);
         return 1;
+    }
+
+    /** Whether there was nothing at the commit of the time that the key has, so that a write to it needs no way back. */
+    boolean isNew(byte[] key) {
+        return firstNew != TableShape.NOTHING_NEW && shape.kind().time(key) >= firstNew;
     }
 
     /** To be called before data that needs no way back is written; what is restored may be such. */

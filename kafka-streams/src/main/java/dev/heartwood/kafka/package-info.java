@@ -17,7 +17,7 @@
  *   <li>Under at-least-once the data on disk is never behind the committed offsets.
  *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
  *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
- *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}). A table is rolled back before anybody reads it, and what
+ *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}), and for a table that says that it has no way back (below). A table is rolled back before anybody reads it, and what
  *       a rollback removed is away for good before the next commit.
  *   <li>Under exactly-once without transactional stores a commit of what a task processed is in memory only until the next write or commit, or the table's
  *       end, because Kafka Streams also commits what it is about to delete.
@@ -25,6 +25,7 @@
  *       a restore that was cut short, and is removed before anybody reads it: that restore begins anew.
  *   <li>A table goes back only to a commit that is younger than a limit, for Kafka Streams reads the changelog from there on, and that forgets what
  *       was deleted. How old a commit is counts from when its offsets were last said to be right before data was written that has to be undone.
+ *       A table that is written longer than that keeps no way back until its next commit.
  *   <li>What the last commit has leaves the disk by the time of that commit, everything else by the time of the stream.
  *   <li>What is shown, and what comes too late, goes by the time since the table was opened, which begins at -1 as in Kafka Streams' own stores
  *       and operators. Only time segments that had expired as a whole by the time of before stay hidden: some of what they had may be gone.
@@ -33,7 +34,8 @@
  *   <li>Where writes are undone, undo records and expired data go only when a commit that does not need them has been synced: what goes may be
  *       away for good while a loss of power still takes later commits.
  *   <li>A table whose writes after the last commit have no way back says so ({@code TableKeys.AHEAD}) until it is closed in order after a
- *       later commit that knows its offset. Until then exactly-once refuses it, and transactional stores under at-least-once keep writes as if
+ *       later commit that knows its offset; or, where writes are undone and the way back had become too long, until that commit, in one write with it.
+ *       It says so for good before anything that led back goes. Until then exactly-once refuses it, and transactional stores under at-least-once keep writes as if
  *       they were not. How late its data may be is seen in the data when it is opened, since no commit knows of those writes.
  *   <li>The time segments of an open table are those that its supplier names to Kafka Streams.
  *   <li>The environment is open as long as one table of its instance is.
