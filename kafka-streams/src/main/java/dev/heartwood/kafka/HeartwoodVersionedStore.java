@@ -55,10 +55,15 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
         }
         table.observe(timestamp);
         take(table, timestamp);
-        long validTo = insert(key.get(), value, timestamp, table::put);
+        long validTo = isDeletionOfNothing(key.get(), value) ? VersionKeys.UNDEFINED : insert(key.get(), value, timestamp, table::put);
         updatePosition();
         dropExpired(table);
         return validTo == VersionKeys.UNDEFINED ? PUT_RETURN_CODE_VALID_TO_UNDEFINED : validTo;
+    }
+
+    /** Whether a key is deleted that is too long for the table to have. */
+    private static boolean isDeletionOfNothing(byte[] key, byte[] value) {
+        return value == null && !VersionKeys.fits(key);
     }
 
     /**
@@ -118,7 +123,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
             }
             table.observe(record.timestamp());
             take(table, record.timestamp());
-            if (record.value() == null && !VersionKeys.fits(record.key())) {
+            if (isDeletionOfNothing(record.key(), record.value())) {
                 continue;
             }
             insert(record.key(), record.value(), record.timestamp(), batch::put);

@@ -255,8 +255,11 @@ final class StateTable implements TableReader, AutoCloseable {
         return reader == null ? this : reader;
     }
 
-    /** Sets the value of a table key; null removes it. */
+    /** Sets the value of a table key; null removes it. No table has anything at a key that is too long, so there is nothing to remove. */
     synchronized void put(byte[] tableKey, byte[] value) {
+        if (value == null && tableKey.length > KeyValueStore.KEY_BYTES_MAX) {
+            return;
+        }
         writing(() -> {
             bulk.end(this::commitRecord);
             if (undo != null) {

@@ -62,6 +62,9 @@ final class UndoLog {
             writeAlone(key, value);
             return 0;
         }
+        if (value == null && hasNoRecord(key) && !store.contains(key)) {
+            return 0;
+        }
         long fingerprint = UndoneKeys.fingerprint(seed, epoch, key);
         if (undone.contains(fingerprint)) {
             writeAlone(key, value);
@@ -87,6 +90,11 @@ final class UndoLog {
         }
         undone.add(fingerprint);
         return 1;
+    }
+
+    /** Whether a key is too long for a record; the table may have it, since not all that is written has one. */
+    private static boolean hasNoRecord(byte[] key) {
+        return key.length > KeyValueStore.KEY_BYTES_MAX - TableKeys.UNDO_PREFIX_BYTES;
     }
 
     /** Whether there was nothing at the commit of the time that the key has, so that a write to it needs no way back. */

@@ -3,6 +3,7 @@ package dev.heartwood.kafka;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.heartwood.Heartwood;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
@@ -23,7 +25,11 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.ProcessorStateException;
+import org.apache.kafka.streams.kstream.Windowed;
+import org.apache.kafka.streams.kstream.internals.SessionWindow;
 import org.apache.kafka.streams.processor.StateStore;
+import org.apache.kafka.streams.query.Position;
+import org.apache.kafka.streams.state.VersionedKeyValueStore;
 import org.apache.kafka.streams.state.internals.SessionKeySchema;
 import org.apache.kafka.streams.state.internals.WindowKeySchema;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +42,10 @@ class LargeRecordsTest {
     private static final String MEMORY = "16m";
     private static final int LARGE_BYTES = 900 << 10;
     private static final int KEY_BYTES_TOO_MANY = 70_000;
+    /** Of keys whose records of the way back would be too long, and which are not. */
+    private static final int KEY_BYTES_NEARLY = KeyValueStore.KEY_BYTES_MAX - TableKeys.UNDO_PREFIX_BYTES;
+
+    private static final long DELETED_AT = 5;
     private static final Duration RETENTION = Duration.ofMinutes(10);
 
     private final TestDirectory directory = new TestDirectory("large-records");
@@ -156,21 +166,34 @@ class LargeRecordsTest {
 
     /** A kind of store, with the key that its changelog has for a record at a time of 0. */
     private enum Kind {
-        KEY_VALUE(() -> HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN), key -> key),
+        KEY_VALUE(() -> HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN), key -> key, (store, key) -> {
+            HeartwoodKeyValueStore table = (HeartwoodKeyValueStore) store;
+            table.put(key, null);
+            assertNull(table.delete(key));
+            assertNull(table.putIfAbsent(key, null));
+        }),
         WINDOW(
                 () -> HeartwoodStores.persistentWindowStore("s", RETENTION, Duration.ofMinutes(1), false).get(),
-                key -> WindowKeySchema.toStoreKeyBinary(Bytes.wrap(key), 0, 0).get()),
+                key -> WindowKeySchema.toStoreKeyBinary(Bytes.wrap(key), 0, 0).get(),
+                (store, key) -> ((HeartwoodWindowStore) store).put(key, null, DELETED_AT)),
         SESSION(
                 () -> HeartwoodStores.persistentSessionStore("s", RETENTION).get(),
-                key -> SessionKeySchema.toBinary(Bytes.wrap(key), 0, 0).get()),
-        VERSIONED(() -> new HeartwoodVersionedStore("s", RETENTION.toMillis()), key -> key);
+                key -> SessionKeySchema.toBinary(Bytes.wrap(key), 0, 0).get(),
+                (store, key) -> ((HeartwoodSessionStore) store).remove(new Windowed<>(key, new SessionWindow(0, DELETED_AT)))),
+        VERSIONED(() -> new HeartwoodVersionedStore("s", RETENTION.toMillis()), key -> key, (store, key) -> {
+            HeartwoodVersionedStore versions = (HeartwoodVersionedStore) store;
+            assertEquals(VersionedKeyValueStore.PUT_RETURN_CODE_VALID_TO_UNDEFINED, versions.put(key, null, DELETED_AT));
+            assertNull(versions.delete(key, DELETED_AT));
+        });
 
         private final Supplier<StateStore> store;
         private final UnaryOperator<byte[]> changelogKey;
+        private final BiConsumer<TableStore, Bytes> deletion;
 
-        Kind(Supplier<StateStore> store, UnaryOperator<byte[]> changelogKey) {
+        Kind(Supplier<StateStore> store, UnaryOperator<byte[]> changelogKey, BiConsumer<TableStore, Bytes> deletion) {
             this.store = store;
             this.changelogKey = changelogKey;
+            this.deletion = deletion;
         }
 
         TableStore store() {
@@ -208,6 +231,40 @@ class LargeRecordsTest {
                         kind.change(new byte[KEY_BYTES_TOO_MANY], null),
                         kind.change(new byte[2], new byte[1])));
         assertEquals(2, store.table().entriesEstimate());
+        store.close();
+    }
+
+    /** It ended the thread that processed it, and the one after that. */
+    @ParameterizedTest
+    @EnumSource
+    void theDeletionOfAKeyThatIsTooLongIsProcessedAsNothing(Kind kind) {
+        for (String guarantee : List.of(StreamsConfig.AT_LEAST_ONCE, StreamsConfig.EXACTLY_ONCE_V2)) {
+            for (int length : new int[] {KEY_BYTES_NEARLY, KEY_BYTES_TOO_MANY}) {
+                StoreContext context = new StoreContext(
+                        directory.path().resolve(guarantee + length), Map.of(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee));
+                TableStore store = context.open(kind.store());
+                context.streams().restore("s", List.of(kind.change(new byte[1], new byte[1])));
+                store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+                context.processing(7, DELETED_AT);
+                kind.deletion.accept(store, Bytes.wrap(new byte[length]));
+                assertEquals(Position.emptyPosition().withComponent("input", 0, 7), store.getPosition());
+                assertEquals(kind == Kind.KEY_VALUE ? -1 : DELETED_AT, store.table().observedTime());
+                store.close();
+            }
+        }
+    }
+
+    /** It was restored, and there is no way back from its deletion. */
+    @Test
+    void theDeletionOfAKeyThatIsTooLongForAWayBackIsRefusedWhereItIsThere() {
+        StoreContext context = context(StreamsConfig.EXACTLY_ONCE_V2);
+        HeartwoodKeyValueStore store = open(context);
+        byte[] key = new byte[KEY_BYTES_NEARLY];
+        context.streams().restore("s", List.of(KeyValue.pair(key, new byte[1])));
+        store.commit(Map.of(StoreContext.CHANGELOG, 1L));
+        ProcessorStateException failure = assertThrows(ProcessorStateException.class, () -> store.put(Bytes.wrap(key), null));
+        assertInstanceOf(TooLargeException.class, failure.getCause());
+        assertArrayEquals(new byte[1], store.get(Bytes.wrap(key)));
         store.close();
     }
 
