@@ -43,11 +43,16 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
         return timestamp < table().observedTime() - retentionMillis;
     }
 
+    /** Whether no version can begin at a time: it is of before the history, or of before all time, which keys have none for. */
+    private boolean isTooEarly(long timestamp) {
+        return timestamp < 0 || isExpired(timestamp);
+    }
+
     @Override
     public long put(Bytes key, byte[] value, long timestamp) {
         Objects.requireNonNull(key, "key cannot be null");
         StateTable table = table();
-        if (isExpired(timestamp)) {
+        if (isTooEarly(timestamp)) {
             updatePosition();
             droppedRecords.count();
             LOG.warn("Skipping record for expired put.");
@@ -118,7 +123,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
         StateTable table = table();
         for (ConsumerRecord<byte[], byte[]> record : records) {
             restorePosition(record, batch);
-            if (isExpired(record.timestamp())) {
+            if (isTooEarly(record.timestamp())) {
                 continue;
             }
             table.observe(record.timestamp());
@@ -155,7 +160,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
     @Override
     public VersionedRecord<byte[]> delete(Bytes key, long timestamp) {
         Objects.requireNonNull(key, "key cannot be null");
-        if (isExpired(timestamp)) {
+        if (isTooEarly(timestamp)) {
             droppedRecords.count();
             LOG.warn("Skipping record for expired delete.");
             return null;

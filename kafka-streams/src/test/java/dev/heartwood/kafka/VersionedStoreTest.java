@@ -21,6 +21,7 @@ import org.apache.kafka.streams.query.Position;
 import org.apache.kafka.streams.query.PositionBound;
 import org.apache.kafka.streams.query.QueryConfig;
 import org.apache.kafka.streams.query.QueryResult;
+import org.apache.kafka.streams.state.VersionedKeyValueStore;
 import org.apache.kafka.streams.state.VersionedRecordIterator;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +53,34 @@ class VersionedStoreTest {
             assertEquals(15, store.get(key, 12).validTo().orElseThrow());
             store.close();
         }
+    }
+
+    /** They were acknowledged and never shown. */
+    @Test
+    void versionsOfBeforeAllTimeAreRefusedAndCounted() {
+        try (TestDirectory directory = new TestDirectory("versions")) {
+            StoreContext context = new StoreContext(directory.path(), Map.of());
+            HeartwoodVersionedStore store = context.open(new HeartwoodVersionedStore("s", RETENTION));
+            Bytes key = Bytes.wrap(new byte[1]);
+            byte[] value = {1};
+            context.processing(7, 0);
+            assertEquals(VersionedKeyValueStore.PUT_RETURN_CODE_NOT_PUT, store.put(key, value, -5));
+            assertNull(store.delete(key, -5));
+            assertEquals(Position.emptyPosition().withComponent("input", 0, 7), store.getPosition());
+            assertEquals(2, dropped(context));
+            assertNull(store.get(key));
+            assertNull(store.get(key, -3));
+            assertEquals(VersionedKeyValueStore.PUT_RETURN_CODE_VALID_TO_UNDEFINED, store.put(key, value, 0));
+            assertEquals(1, store.table().entriesEstimate());
+            store.close();
+        }
+    }
+
+    private static double dropped(StoreContext context) {
+        return context.streams().metrics().metrics().values().stream()
+                .filter(metric -> metric.metricName().name().equals("dropped-records-total"))
+                .mapToDouble(metric -> (double) metric.metricValue())
+                .sum();
     }
 
     private void run(long seed) {
