@@ -8,10 +8,14 @@ import dev.heartwood.testkit.Campaign;
 import dev.heartwood.testkit.TestDirectory;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Properties;
 import java.util.SplittableRandom;
 import org.apache.kafka.common.config.ConfigException;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.kafka.streams.StreamsBuilder;
@@ -43,22 +47,38 @@ class TopologyTest {
         compare(topology, StreamsConfig.EXACTLY_ONCE_V2);
     }
 
+    /** Values carry headers then, and stores of another format are asked for. */
+    @ParameterizedTest
+    @EnumSource(names = {"COUNT", "TUMBLING", "SESSIONS", "STREAM_STREAM_OUTER"})
+    void withHeadersInTheStoresTheRecordsAreTheSame(Topologies topology) {
+        Map<String, Object> configs = configs(StreamsConfig.AT_LEAST_ONCE, CACHE_BYTES);
+        configs.put(StreamsConfig.DSL_STORE_FORMAT_CONFIG, StreamsConfig.DSL_STORE_FORMAT_HEADERS);
+        compare(topology, configs);
+    }
+
     private static void compare(Topologies topology, String guarantee) {
-        compare(topology, guarantee, CACHE_BYTES);
+        compare(topology, configs(guarantee, CACHE_BYTES));
         if (topology.isEmittedOnClose()) {
             // Without the cache above, the stores have the record by which windows close before these are looked for.
-            compare(topology, guarantee, 0);
+            compare(topology, configs(guarantee, 0));
         }
     }
 
-    private static void compare(Topologies topology, String guarantee, long cacheBytes) {
+    private static Map<String, Object> configs(String guarantee, long cacheBytes) {
+        Map<String, Object> configs = new HashMap<>();
+        configs.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
+        configs.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, cacheBytes);
+        return configs;
+    }
+
+    private static void compare(Topologies topology, Map<String, Object> configs) {
         Campaign.run(TopologyTest.class, 1, seed -> {
-            Properties heartwood = properties(guarantee, cacheBytes);
+            Properties heartwood = properties(configs);
             heartwood.put(
                     StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, HeartwoodDslStoreSuppliers.class.getName());
             heartwood.put(HeartwoodStoreConfig.MEMORY_MAX_BYTES, "64m");
             List<TestRecord<String, String>> ours = run(topology, heartwood, seed);
-            List<TestRecord<String, String>> theirs = run(topology, properties(guarantee, cacheBytes), seed);
+            List<TestRecord<String, String>> theirs = run(topology, properties(configs), seed);
             assertFalse(theirs.isEmpty(), "the topology writes nothing");
             if (topology.comesByTime()) {
                 ours.sort(Comparator.comparing(TestRecord::toString));
@@ -73,12 +93,11 @@ class TopologyTest {
         assertEquals(0, SharedEnvironment.openCount(), "the environment has closed with its last store");
     }
 
-    private static Properties properties(String guarantee, long cacheBytes) {
+    private static Properties properties(Map<String, Object> configs) {
         Properties properties = new Properties();
         properties.put(StreamsConfig.APPLICATION_ID_CONFIG, "topology");
         properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, "127.0.0.1:9");
-        properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, guarantee);
-        properties.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, cacheBytes);
+        properties.putAll(configs);
         return properties;
     }
 
@@ -119,7 +138,9 @@ class TopologyTest {
             boolean toLeft = right == null || left != null && random.nextBoolean();
             boolean isDelete = random.nextInt(6) == 0
                     && (topology == Topologies.TABLE_TABLE || topology == Topologies.FOREIGN_KEY || !toLeft);
-            (toLeft ? left : right).pipeInput(key, isDelete ? null : value, time);
+            Headers headers = new RecordHeaders().add("number", Integer.toString(i).getBytes());
+            TestRecord<String, String> record = new TestRecord<>(key, isDelete ? null : value, headers, time);
+            (toLeft ? left : right).pipeInput(record);
         }
     }
 
@@ -141,14 +162,14 @@ class TopologyTest {
     void aWrongConfigurationIsRefused(String key, String value, String reason) {
         ConfigException refused = Assertions.assertThrows(
                 ConfigException.class,
-                () -> new HeartwoodDslStoreSuppliers().configure(java.util.Map.of(key, value)));
+                () -> new HeartwoodDslStoreSuppliers().configure(Map.of(key, value)));
         assertTrue(refused.getMessage().contains(key), refused::getMessage);
         assertTrue(refused.getMessage().contains(reason), refused::getMessage);
     }
 
     @Test
     void configurationIsReadFromTextAndFromNumbers() {
-        HeartwoodStoreConfig config = HeartwoodStoreConfig.of(java.util.Map.of(
+        HeartwoodStoreConfig config = HeartwoodStoreConfig.of(Map.of(
                 HeartwoodStoreConfig.MEMORY_MAX_BYTES, 64L << 20,
                 HeartwoodStoreConfig.WORKERS, 3,
                 HeartwoodStoreConfig.IO_MODE, "direct",
