@@ -32,6 +32,9 @@ record CommitState(
     /** The {@link #madeAt} of a commit that does not say when it was made. */
     static final long NO_TIME = -1;
 
+    /** Of a commit of nothing: what is written after it has no records that lead back, for which versions before would look. */
+    private static final byte VERSION_OF_NOTHING = 5;
+
     private static final byte VERSION = 4;
     private static final byte VERSION_WITHOUT_TIME = 3;
     /** Did not know of the data of a versioned store that a killed process had left. */
@@ -103,7 +106,7 @@ record CommitState(
     byte[] encoded() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
-            out.writeByte(VERSION);
+            out.writeByte(isOfNothing() ? VERSION_OF_NOTHING : VERSION);
             out.writeLong(epoch);
             out.writeLong(streamTime);
             out.writeLong(dataUpTo);
@@ -126,7 +129,7 @@ record CommitState(
     static CommitState decode(String storeName, TableKind kind, byte[] encoded) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(encoded))) {
             byte version = in.readByte();
-            if (version < VERSION_WITHOUT_DATA_UP_TO || version > VERSION) {
+            if (version < VERSION_WITHOUT_DATA_UP_TO || version > VERSION_OF_NOTHING) {
                 throw new ProcessorStateException("The last commit of store " + storeName + " has version " + version
                         + ", which this version of Heartwood does not know");
             }

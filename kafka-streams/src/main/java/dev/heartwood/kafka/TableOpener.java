@@ -258,7 +258,7 @@ final class TableOpener {
                     name, undone, removed ? ", and later data was added" : "");
         }
         if (committed.isOfNothing() && UndoLog.remove(store, TableKeys.ALL_DATA)) {
-            LOG.info("Store {} was emptied: it was left in the midst of a restore, which begins anew", name);
+            LOG.info("Store {} was emptied: it was left before it had an offset, and is restored from the beginning", name);
         }
     }
 

@@ -13,7 +13,8 @@ import java.util.Arrays;
  *
  * <p>Time segments that had nothing at the commit need no record: the commit says which these are, and going back empties them. So what is
  * written there may be dropped at any time, as soon as it has expired. Nor do versions that begin later than all of the commit; they lie
- * among the others, so going back looks through the table for them if there may be any.
+ * among the others, so going back looks through the table for them if there may be any. After a commit of nothing no write needs a record: going
+ * back empties the table.
  *
  * <p>Whether they may lead back is asked before ({@link TableOpener}): what was deleted since an old commit would be there again. So once the
  * commit is as old as that, none are written any more ({@link StateTable}).
@@ -34,6 +35,7 @@ final class UndoLog {
     private final long seed = UndoneKeys.newSeed();
     private long epoch;
     private long firstNew;
+    private boolean isAllNew;
     private boolean addedNoted;
 
     UndoLog(KeyValueStore store, UndoneKeys undone, TableShape shape, CommitState committed) {
@@ -47,6 +49,7 @@ final class UndoLog {
     void begin(CommitState committed) {
         epoch = committed.epoch();
         firstNew = shape.firstNew(committed);
+        isAllNew = committed.epoch() > 0 && committed.isOfNothing();
         addedNoted = shape.kind() != TableKind.VERSIONED;
     }
 
@@ -97,9 +100,9 @@ final class UndoLog {
         return key.length > KeyValueStore.KEY_BYTES_MAX - TableKeys.UNDO_PREFIX_BYTES;
     }
 
-    /** Whether there was nothing at the commit of the time that the key has, so that a write to it needs no way back. */
+    /** Whether there was nothing at the commit, or nothing of the time that the key has, so that a write to it needs no way back. */
     boolean isNew(byte[] key) {
-        return firstNew != TableShape.NOTHING_NEW && shape.kind().time(key) >= firstNew;
+        return isAllNew || firstNew != TableShape.NOTHING_NEW && shape.kind().time(key) >= firstNew;
     }
 
     /** To be called before data that needs no way back is written; what is restored may be such. */

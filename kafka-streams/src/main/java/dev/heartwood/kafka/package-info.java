@@ -22,7 +22,8 @@
  *   <li>Under exactly-once without transactional stores a commit of what a task processed is in memory only until the next write or commit, or the table's
  *       end, because Kafka Streams also commits what it is about to delete.
  *   <li>An offset that is not known is never committed over data. So what is found with such a commit, or with none, and without {@code TableKeys.AHEAD} is of
- *       a restore that was cut short, and is removed before anybody reads it: that restore begins anew.
+ *       a restore that was cut short, or was not committed, and is removed before anybody reads it: a restore begins anew. Nor has what is written after
+ *       such a commit another way back.
  *   <li>A table goes back only to a commit that is younger than a limit, for Kafka Streams reads the changelog from there on, and that forgets what
  *       was deleted. How old a commit is counts from when its offsets were last said to be right before data was written that has to be undone.
  *       A table that is written longer than that keeps no way back until its next commit.

@@ -364,7 +364,7 @@ class CommitTest {
         encoded[0] = 2;
         assertEquals(commit, CommitState.decode("s", TableKind.WINDOW, encoded));
         assertEquals(CommitState.UNKNOWN, CommitState.decode("s", TableKind.VERSIONED, encoded).dataUpTo());
-        for (byte unknown : new byte[] {0, 5}) {
+        for (byte unknown : new byte[] {0, 6}) {
             encoded[0] = unknown;
             assertThrows(ProcessorStateException.class, () -> CommitState.decode("s", TableKind.WINDOW, encoded));
         }

@@ -21,6 +21,7 @@ import org.apache.kafka.common.utils.MockTime;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.TaskCorruptedException;
+import org.apache.kafka.streams.query.Position;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -131,6 +132,56 @@ class EndedWayBackTest {
         assertTrue(before > 20_000 && after < 5 * LIVE_KEYS, () -> before + " entries, and then " + after);
         assertTrue(store.approximateNumEntries() >= LIVE_KEYS, "records that are gone count no more");
         store.close();
+    }
+
+    /** As where an application is new: Kafka Streams commits that it knows no offset, and then nothing for as long as the task runs. */
+    @Test
+    void aStoreThatHadNothingNeedsNoRecords() {
+        HeartwoodKeyValueStore store = open();
+        commit(store, -4);
+        passThrough(store, 20_000);
+        store.table().settle();
+        long entries = store.table().stats().entriesEstimate();
+        assertTrue(entries < 5 * LIVE_KEYS, () -> entries + " entries of " + LIVE_KEYS + " keys");
+        kill(store);
+        store = open();
+        assertEquals(-4, store.committedOffset(StoreContext.CHANGELOG));
+        assertEquals(0, Counted.entries(store.all()));
+        store.put(KEY, value(1));
+        commit(store, 7);
+        store.put(KEY, null);
+        store.put(key(1), value(1));
+        kill(store);
+        store = open();
+        assertEquals(7, store.committedOffset(StoreContext.CHANGELOG));
+        assertArrayEquals(value(1), store.get(KEY));
+        assertEquals(1, Counted.entries(store.all()));
+        store.close();
+    }
+
+    @Test
+    void whatAStoreThatHadNothingWasGivenIsNotThereUnderAtLeastOnceEither() {
+        HeartwoodKeyValueStore store = open();
+        commit(store, -4);
+        store.put(KEY, value(1));
+        kill(store);
+        store = StoreContext.on(machine, directory.path(), Map.of()).open(HeartwoodKeyValueStore.of("s", ValueFormat.PLAIN));
+        assertEquals(0, Counted.entries(store.all()));
+        store.close();
+    }
+
+    /** Versions before look for undo records of what was written after it, and would take all of that for committed. */
+    @Test
+    void theFourthVersionDoesNotKnowACommitOfNothing() {
+        CommitState commit = new CommitState(
+                7, 50, 60, Map.of(StoreContext.CHANGELOG, 5L), Position.emptyPosition(), 1_000);
+        assertEquals(4, commit.encoded()[0]);
+        CommitState nothing = new CommitState(
+                7, 50, 60, Map.of(StoreContext.CHANGELOG, -4L), Position.emptyPosition(), 1_000);
+        assertEquals(5, nothing.encoded()[0]);
+        assertEquals(nothing, CommitState.decode("s", TableKind.WINDOW, nothing.encoded()));
+        CommitState withoutChangelog = new CommitState(7, 50, 60, Map.of(), Position.emptyPosition(), 1_000);
+        assertEquals(4, withoutChangelog.encoded()[0]);
     }
 
     @Test
