@@ -206,7 +206,8 @@ final class TableOpener {
         }
         TableMetrics metrics = new TableMetrics(context, name, shared);
         StateTable table = new StateTable(new StateTable.Parts(
-                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), isGlobal(), config.rollbackAgeMaxMillis(), time, shared::undoneKeys, closed -> {
+                name, store, shape, filter, mode, committed, isAhead, dataUpTo(store, committed, isAhead, mode), isEmpty(store), isGlobal(),
+                config.rollbackAgeMaxMillis(), time, shared::undoneKeys, closed -> {
             try {
                 metrics.remove();
             } finally {

@@ -17,8 +17,8 @@
  *   <li>Under at-least-once the data on disk is never behind the committed offsets.
  *   <li>Under exactly-once the data on disk and the undo records of the current epoch together are exactly the committed data
  *       (records that a restore wrote on top are committed too, and are restored again), but for time segments, and versions, later than all
- *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}), and for a table that says that it has no way back (below). A table is rolled back before anybody reads it, and what
- *       a rollback removed is away for good before the next commit.
+ *       data of the commit, of which there was nothing then ({@code TableShape.firstNew}), and for a table that says that it has no way back (below).
+ *       A table is rolled back before anybody reads it, and what a rollback removed is away for good before the next commit.
  *   <li>Under exactly-once without transactional stores a commit of what a task processed is in memory only until the next write or commit, or the table's
  *       end, because Kafka Streams also commits what it is about to delete.
  *   <li>An offset that is not known is never committed over data. So what is found with such a commit, or with none, and without {@code TableKeys.AHEAD} is of
