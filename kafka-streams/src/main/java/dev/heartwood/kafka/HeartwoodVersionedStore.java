@@ -123,7 +123,7 @@ final class HeartwoodVersionedStore extends TableStore implements VersionedKeyVa
         StateTable table = table();
         for (ConsumerRecord<byte[], byte[]> record : records) {
             restorePosition(record, batch);
-            if (isTooEarly(record.timestamp())) {
+            if (isExpired(record.timestamp())) {
                 continue;
             }
             table.observe(record.timestamp());
