@@ -37,7 +37,8 @@ public enum CompactionPolicyKind {
      *
      * <p>A change takes two seconds of a clear advantage, and the next one of its kind ten more; that time doubles, up to five minutes,
      * with each change that is taken back soon. Over any long time there is no more than about one change in thirty seconds of each kind,
-     * however the load varies. The listener is told of each, and of memory only that it is lent and that records have given theirs back: {@link
+     * however the load varies; only the checkpoint distance comes down at once where stores are opened that share the memory for logs. The
+     * listener is told of each, and of memory only that it is lent and that records have given theirs back: {@link
      * StoreListener#policyChange}. No call waits for a decision.
      */
     AUTO

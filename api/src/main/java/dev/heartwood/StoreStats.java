@@ -18,7 +18,7 @@ package dev.heartwood;
  * @param filterFalsePositives times a filter named a run that did not hold the key
  * @param memtablesSealed memtables handed to the tree
  * @param flushes times runs were moved to a child by reference
- * @param compactions merges finished
+ * @param compactions merges of entries, those among them that then found no space or memory for a filter and were done again
  * @param compactionBytesRead bytes of entries read by merges
  * @param compactionBytesWritten bytes of entries written by merges
  * @param splits nodes split

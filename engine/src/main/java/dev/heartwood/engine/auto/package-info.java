@@ -14,7 +14,8 @@
  *
  * <ol>
  *   <li>Time is counted in intervals: a decision depends on the samples alone, and a clock that jumps changes none.
- *   <li>Each kind of decision has a {@code Damping} of its own, which bounds how often it changes whatever it is shown.
+ *   <li>Each kind of decision has a {@code Damping} of its own, which bounds how often it changes whatever it is shown; but for the checkpoint distance
+ *       where stores are opened, since the logs of all of them are bounded together.
  *   <li>What changes nothing returns no decision, so that a steady load costs a sample for each interval and no more.
  *   <li>A decision is taken once it is handed out, as a full Java heap may keep it from being; and then it stays due until it is carried out.
  *   <li>Nodes above the leaves are eager only where the leaves are: alone they take space and spare few runs.
