@@ -20,6 +20,7 @@ import dev.heartwood.testkit.SteppedEnvironment;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -242,6 +243,183 @@ class SpaceTest {
                 }
                 assertTrue(entries <= 1 + TARGET, with);
                 assertTrue(subject.entriesForEachKey() <= TARGET, without);
+            }
+        }
+    }
+
+    /** Keys that are overwritten between views, and the number that each has the value of; the numbers as each open view sees them, oldest first. */
+    private static final class Versions {
+        private static final int KEYS = 10_000;
+        /** Each has no divisor in common with the number of keys. */
+        private static final int[] STEPS = {3, 7, 1237, 3571, 7919};
+
+        private final Subject subject;
+        private final long[] now = new long[KEYS];
+        private final Deque<Snapshot> views = new ArrayDeque<>();
+        private final Deque<long[]> seen = new ArrayDeque<>();
+        private long written;
+
+        Versions(Subject subject) {
+            this.subject = subject;
+        }
+
+        /** Overwrites every key once, in an order that varies. */
+        Versions overwriteAll() {
+            int step = STEPS[subject.random.nextInt(STEPS.length)];
+            for (int i = 0, key = 0; i < KEYS; i++, key = (key + step) % KEYS) {
+                put(key);
+            }
+            return this;
+        }
+
+        Versions overwriteAtRandom(int times) {
+            for (int i = 0; i < times; i++) {
+                put(subject.random.nextInt(KEYS));
+            }
+            return this;
+        }
+
+        private void put(int key) {
+            now[key] = ++written;
+            subject.store.put(Load.key(key), Load.value(written));
+            if (written % RECORDS_PER_FINISH == 0) {
+                subject.environment.finish();
+            }
+        }
+
+        Versions view() {
+            views.add(subject.store.snapshot());
+            seen.add(now.clone());
+            return this;
+        }
+
+        void closeOldest() {
+            views.remove().close();
+            seen.remove();
+            subject.environment.finish();
+        }
+
+        void closeAll() {
+            while (!views.isEmpty()) {
+                closeOldest();
+            }
+        }
+
+        double entriesForEachKey() {
+            return (double) subject.store.stats().entriesEstimate() / KEYS;
+        }
+
+        /** How many entries for each key the open views and the present need. */
+        double needed() {
+            List<long[]> all = new ArrayList<>(seen);
+            all.add(now);
+            long distinct = KEYS;
+            for (int i = 1; i < all.size(); i++) {
+                for (int key = 0; key < KEYS; key++) {
+                    distinct += all.get(i)[key] != all.get(i - 1)[key] ? 1 : 0;
+                }
+            }
+            return (double) distinct / KEYS;
+        }
+
+        void check() {
+            List<long[]> expected = new ArrayList<>(seen);
+            int i = 0;
+            for (Snapshot view : views) {
+                for (int key = i; key < KEYS; key += 97) {
+                    assertArrayEquals(Load.value(expected.get(i)[key]), view.get(Load.key(key)));
+                }
+                i++;
+            }
+        }
+    }
+
+    /** The more versions a run had of a key, the less of them was known to be redundant when nobody saw them any more. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void whatWasKeptForManyViewsIsGoneOnceTheyAreClosed() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, TARGET))) {
+                Versions versions = keptForTwentyViews(subject);
+                versions.closeAll();
+                assertTrue(versions.entriesForEachKey() <= TARGET, policy + ": " + versions.entriesForEachKey());
+            }
+        }
+    }
+
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void aStoreThatSettlesKeepsNothingForViewsThatAreClosed() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, NO_TARGET))) {
+                Versions versions = keptForTwentyViews(subject);
+                versions.closeAll();
+                subject.store.settle();
+                assertEquals(1, versions.entriesForEachKey(), 0.05, policy::toString);
+                long merges = subject.store.stats().compactions();
+                subject.store.settle();
+                assertEquals(merges, subject.store.stats().compactions(), () -> policy + " merges the same again");
+            }
+        }
+    }
+
+    private static Versions keptForTwentyViews(Subject subject) {
+        Versions versions = new Versions(subject).overwriteAll();
+        for (int round = 0; round < 20; round++) {
+            versions.view().overwriteAll();
+        }
+        subject.rest();
+        assertTrue(versions.entriesForEachKey() >= versions.needed(), versions.entriesForEachKey() + " with the views");
+        versions.check();
+        return versions;
+    }
+
+    /** A key that was seldom overwritten made all that a run kept for the oldest view look as if others saw it. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void whatTheOldestOfSeveralViewsAloneSawIsGoneOnceItIsClosed() {
+        for (CompactionPolicyKind policy : CompactionPolicyKind.values()) {
+            try (Subject subject = new Subject(options(policy, KeyOrder.SORTED, 1.05))) {
+                Versions versions = new Versions(subject).overwriteAll();
+                for (int round = 0; round < 6; round++) {
+                    versions.view().overwriteAtRandom(Versions.KEYS);
+                }
+                subject.rest();
+                for (int open = 6; open > 0; open--) {
+                    String found = policy + ", " + open + " open: " + versions.entriesForEachKey() + " of " + versions.needed();
+                    if (PRINTS) {
+                        System.out.println(found);
+                    }
+                    assertTrue(versions.entriesForEachKey() <= TARGET * versions.needed(), found);
+                    versions.check();
+                    versions.closeOldest();
+                }
+            }
+        }
+    }
+
+    /** A younger one is opened whenever the oldest is closed. */
+    @Test
+    @Execution(ExecutionMode.CONCURRENT)
+    void viewsThatFollowEachOtherKeepWhatTheOpenOnesSee() {
+        for (int open : new int[] {2, 5, 20}) {
+            try (Subject subject = new Subject(options(CompactionPolicyKind.SIZE_TIERED, KeyOrder.SORTED, TARGET))) {
+                Versions versions = new Versions(subject).overwriteAll();
+                for (int round = 0; round < open + 10; round++) {
+                    versions.view().overwriteAtRandom(Versions.KEYS / 2);
+                    if (round >= open) {
+                        versions.closeOldest();
+                    }
+                }
+                subject.rest();
+                String found = open + " open: " + versions.entriesForEachKey() + " of " + versions.needed() + ", "
+                        + text("", subject);
+                if (PRINTS) {
+                    System.out.println(found);
+                }
+                assertTrue(versions.entriesForEachKey() <= 1.25 * versions.needed(), found);
+                versions.closeAll();
+                assertTrue(versions.entriesForEachKey() <= TARGET, open + ": " + versions.entriesForEachKey());
             }
         }
     }

@@ -9,4 +9,7 @@ interface EntrySink {
 
     /** Takes an entry with a value from the heap, of any length. */
     void add(long key, int keyLength, long sequence, byte kind, byte[] value);
+
+    /** How many it has taken. */
+    long entries();
 }

@@ -86,6 +86,11 @@ final class RunWriter implements EntrySink, AutoCloseable {
         note(key, keyLength, value.length);
     }
 
+    @Override
+    public long entries() {
+        return branch.entries();
+    }
+
     private void note(long key, int keyLength, int valueLength) {
         bytes += (long) keyLength + valueLength;
         if (hasFingerprints) {

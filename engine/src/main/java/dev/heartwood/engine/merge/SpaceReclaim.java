@@ -33,7 +33,7 @@ final class SpaceReclaim {
      *
      * A node that was merged, a few runs after the other where there is little memory, has one run, of which all is used and in which nothing is superseded as far as maplets tell, whatever a
      * view made the merge keep. So no node is merged again before something has come to it or to a node above, or has left it, or that
-     * view was closed (KeptVersions).
+     * views were closed for which it has kept something (KeptVersions).
      *
      * What is superseded and seen by an old view stays when it is merged. That is at most one version of each key that was written since the
      * view was opened. So the least of what was written since and of one version of all keys is taken for seen, what was kept at least. With

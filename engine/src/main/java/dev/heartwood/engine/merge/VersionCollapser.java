@@ -39,10 +39,8 @@ final class VersionCollapser {
     private int emittedStratum;
     /** Whether the input stands on an operand of that stratum that is still needed. */
     private boolean operandsFollow;
-    /** Keys of which the oldest snapshot has a version kept that younger ones of the output supersede. */
-    private long keptForOldest;
-    /** The youngest snapshot that sees one of these. */
-    private long keptUntil;
+    /** For each snapshot, how many keys have a version that is kept for it, and for no younger one, and that younger ones of the output supersede. */
+    private final long[] keptFor;
 
     /**
      * Prepares a merge.
@@ -61,6 +59,7 @@ final class VersionCollapser {
         this.filter = filter;
         this.failures = new UserFailures(events);
         this.operands = new OperandCollapser(strata, operator, failures, gathered);
+        this.keptFor = new long[strata.snapshots().length];
     }
 
     /** Moves everything that is still needed from {@code input} to {@code output}; {@code previousKey} is scratch for a key. */
@@ -77,9 +76,9 @@ final class VersionCollapser {
         }
     }
 
-    /** What was moved for the sake of the oldest snapshot, and of others that see the same. */
+    /** What was moved for the sake of snapshots alone. */
     KeptVersions kept() {
-        return keptForOldest == 0 ? KeptVersions.NONE : new KeptVersions(keptForOldest, keptUntil);
+        return KeptVersions.of(strata.snapshots(), keptFor);
     }
 
     /** Moves one entry, or the operands of a key. A method of its own, so that it is compiled once and not in the midst of a loop. */
@@ -95,11 +94,19 @@ final class VersionCollapser {
             input.next();
             return;
         }
-        if (emittedStratum > 0 && stratum == 0) {
-            keptForOldest++;
-            keptUntil = Math.max(keptUntil, strata.snapshots()[emittedStratum - 1]);
-        }
+        int youngerStratum = emittedStratum;
         emittedStratum = stratum;
+        if (youngerStratum <= stratum) {
+            move(input, output, previousKey, stratum);
+            return;
+        }
+        long before = output.entries();
+        move(input, output, previousKey, stratum);
+        // What younger snapshots see is the younger version; those that see this one are closed when none is as old as the youngest of them.
+        keptFor[youngerStratum - 1] += output.entries() > before ? 1 : 0;
+    }
+
+    private void move(EntryCursor input, EntrySink output, long previousKey, int stratum) {
         if (input.kind() == Entries.MERGE) {
             operandsFollow = operands.collapse(previousKey, previousLength, stratum);
         } else {

@@ -33,9 +33,9 @@ public interface CompactionPolicy {
         NEEDED,
         /** Also what scans have paid for; what somebody still sees cannot be dropped. */
         SCANNED,
-        /** Also what makes reads cheaper or frees space while there is nothing else to do. */
+        /** Also what makes reads cheaper or frees space while there is nothing else to do, and no view is older than something in the tree. */
         IDLE,
-        /** Also what frees the last space: somebody waits for it. */
+        /** Also what frees the last space: somebody waits for it; likewise. */
         SETTLING;
 
         public boolean isQuiet() {

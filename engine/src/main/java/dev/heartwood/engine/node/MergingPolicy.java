@@ -18,7 +18,7 @@ public abstract class MergingPolicy implements CompactionPolicy {
 
     public static final long BYTES_PER_SPARED_READ = 16 << 10;
 
-    /** Tombstones among the entries of a leaf that are left alone. */
+    /** Tombstones among the entries of a leaf that are left alone, and likewise versions that were kept for views. */
     private static final double TOMBSTONE_SHARE_MAX = 0.25;
 
     /** Space of a leaf's runs that no node needs, beside what it does need, that is left alone. */
@@ -156,8 +156,8 @@ public abstract class MergingPolicy implements CompactionPolicy {
     }
 
     /**
-     * Whether runs of a leaf hold the same keys too often; versions that one run has are all still seen by somebody. Filters that know
-     * groups do not tell.
+     * Whether runs of a leaf hold the same keys too often; versions that one run has were all still seen by somebody when it was written. Filters
+     * that know groups do not tell.
      */
     private boolean isMostlySuperseded(TrunkNode leaf, Span span, int live, Urge urge) {
         if (live < 2 || shape.spread() == KeySpread.GROUPED) {
@@ -190,10 +190,13 @@ public abstract class MergingPolicy implements CompactionPolicy {
         return (double) all / Math.max(1, within);
     }
 
-    /** Whether a full merge of a leaf would remove enough: tombstones, or space nobody reads. */
+    /**
+     * Whether a full merge of a leaf would remove enough: tombstones, what was kept for views, of which none is open any more that is older than
+     * something in the tree, or space nobody reads.
+     */
     private static boolean frees(TrunkNode leaf, Span span, int live, Urge urge, RunUsage usage) {
-        double tombstonesMax = urge == Urge.SETTLING ? 0 : TOMBSTONE_SHARE_MAX;
-        return live > 0 && NodeMeasure.tombstoneShare(leaf, span) > tombstonesMax
+        double shareMax = urge == Urge.SETTLING ? 0 : TOMBSTONE_SHARE_MAX;
+        return live > 0 && (NodeMeasure.tombstoneShare(leaf, span) > shareMax || NodeMeasure.keptShare(leaf, span) > shareMax)
                 || usage.deadBytes(leaf, span) > DEAD_SHARE_MAX * NodeMeasure.bytes(leaf, span);
     }
 }

@@ -4,6 +4,7 @@ import dev.heartwood.engine.base.Keys;
 import dev.heartwood.engine.base.Span;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 /** Sums over the runs of a node, from samples alone. */
 public final class NodeMeasure {
@@ -56,19 +57,28 @@ public final class NodeMeasure {
 
     /** The share of tombstones among the entries of a leaf's runs within its keys, taking a run's to be spread evenly. */
     static double tombstoneShare(TrunkNode leaf, Span span) {
+        return share(leaf, span, run -> run.branch().tombstones());
+    }
+
+    /** The same of entries that were kept for views, open or closed. */
+    static double keptShare(TrunkNode leaf, Span span) {
+        return share(leaf, span, run -> run.kept().entries());
+    }
+
+    private static double share(TrunkNode leaf, Span span, ToLongFunction<Run> counted) {
         double entries = 0;
-        double tombstones = 0;
+        double sum = 0;
         for (Bundle bundle : leaf.bundles()) {
             Span both = span.intersect(bundle.span());
             for (Run run : bundle.runs()) {
                 if (run != null) {
                     double share = (double) run.sample().bytesWithin(both) / Math.max(1, run.sample().bytes());
                     entries += share * run.branch().entries();
-                    tombstones += share * run.branch().tombstones();
+                    sum += share * counted.applyAsLong(run);
                 }
             }
         }
-        return entries == 0 ? 0 : tombstones / entries;
+        return entries == 0 ? 0 : sum / entries;
     }
 
     /** The bytes of an entry of a node's runs on average. */

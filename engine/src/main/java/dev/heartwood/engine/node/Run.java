@@ -8,7 +8,7 @@ import dev.heartwood.engine.branch.Branch;
  *
  * @param branch the B-tree
  * @param sample how its data spreads over the keys
- * @param kept which of its entries are there for a view alone
+ * @param kept how many of its entries are there for views alone
  */
 public record Run(Branch branch, KeySample sample, KeptVersions kept) {
     /** A run of which all entries count. */

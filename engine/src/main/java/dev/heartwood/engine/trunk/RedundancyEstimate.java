@@ -18,8 +18,8 @@ import java.util.function.Function;
  * parts of runs that no node refers to any more. From the hashes of a sample of keys, the same everywhere, as maplets record them ("SplinterDB
  * and Maplets", adaptive space reclamation). Bytes are those of entries: keys and values. One thread makes it; immutable afterwards.
  *
- * <p>Tombstones and operands count as any entry. Of versions of a key within one run, which were kept for views, it is known which were kept for
- * the oldest one ({@code KeptVersions}); the others count as live.
+ * <p>Tombstones and operands count as any entry. Of versions of a key within one run, which were kept for views, it is known which are free by now
+ * ({@code KeptVersions}); after the store was opened anew they count as live.
  */
 public final class RedundancyEstimate {
     /*
@@ -44,7 +44,7 @@ public final class RedundancyEstimate {
      * @param span its keys
      * @param oldestBundle the id of the first of its bundles; 0 when it has none
      * @param usedBytes bytes of entries that it refers to and its children do not
-     * @param within of them, what younger runs of the node supersede, or what was kept for a view that is closed
+     * @param within of them, what younger runs of the node supersede, or what was kept for views that are closed
      * @param above of them, what only nodes above supersede
      * @param dead bytes that nobody refers to, in runs that it keeps alive; where several do, a part for each
      */
@@ -110,7 +110,7 @@ public final class RedundancyEstimate {
         return liveBytes;
     }
 
-    /** Bytes of versions that are known to be there for the oldest view, or for others that see the same. */
+    /** Bytes of versions that are known to be there for open views alone. */
     public double keptBytes() {
         return keptBytes;
     }
@@ -130,15 +130,15 @@ public final class RedundancyEstimate {
             return (double) run.sample().bytes() / Math.max(1, run.branch().entries());
         }
 
-        /** Of the keys that the maplet names for the run, the share for which it counts. */
+        /** Of the keys that the maplet names for the run, each once, the share for which it counts. */
         float share() {
-            double counted = activeBytes / Math.max(1, entryBytes());
+            double counted = (activeBytes - keptBytes(run.kept().entries())) / Math.max(1, entryBytes());
             return (float) Math.clamp(counted / Math.max(1, maplet.entries(value)), Float.MIN_NORMAL, 1);
         }
 
-        /** Bytes that were kept for a view, where the run counts. */
-        double keptBytes() {
-            return (double) run.kept().entries() * activeBytes / Math.max(1, run.branch().entries());
+        /** Bytes, where the run counts, of so many of the entries that were kept for views. */
+        double keptBytes(long entries) {
+            return (double) entries * activeBytes / Math.max(1, run.branch().entries());
         }
 
         /** Entries for each one in the slice. */
@@ -159,11 +159,9 @@ public final class RedundancyEstimate {
             List<Named> runs = activeRuns(node, group.getKey(), group.getValue());
             for (Named run : runs) {
                 used += run.activeBytes;
-                if (run.run.kept().areFree(oldestView)) {
-                    superseded[0] += run.keptBytes();
-                } else {
-                    keptBytes += run.keptBytes();
-                }
+                long free = run.run.kept().free(oldestView);
+                superseded[0] += run.keptBytes(free);
+                keptBytes += run.keptBytes(run.run.kept().entries() - free);
             }
             addSuperseded(runs, aboveRuns, superseded);
         }

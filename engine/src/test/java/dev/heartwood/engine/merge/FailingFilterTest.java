@@ -45,6 +45,11 @@ class FailingFilterTest {
         public void add(long key, int keyLength, long sequence, byte kind, byte[] value) {
             throw new AssertionError("changed");
         }
+
+        @Override
+        public long entries() {
+            return values.size();
+        }
     }
 
     private static long failures(Supplier<CompactionFilter.Decision> decision) {

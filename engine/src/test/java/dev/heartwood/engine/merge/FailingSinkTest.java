@@ -43,6 +43,11 @@ class FailingSinkTest {
                 throw refusal;
             }
         }
+
+        @Override
+        public long entries() {
+            return added;
+        }
     }
 
     /** Of each kind of key one: with operands above a value, above a deletion or nothing, few or more than are held at once, and without any. */

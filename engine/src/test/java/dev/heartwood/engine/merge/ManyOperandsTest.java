@@ -117,6 +117,11 @@ class ManyOperandsTest {
             mostHeld = Math.max(mostHeld, taken - output.size());
             output.add(new History.Version(sequence, kind, History.string(value)));
         }
+
+        @Override
+        public long entries() {
+            return output.size();
+        }
     }
 
     @Test

@@ -8,6 +8,7 @@ import dev.heartwood.InsufficientMemoryException;
 import dev.heartwood.MergeOperator;
 import dev.heartwood.engine.base.Entries;
 import dev.heartwood.engine.base.EntryCursor;
+import dev.heartwood.engine.node.KeptVersions;
 import dev.heartwood.engine.os.Memory;
 import dev.heartwood.engine.os.MemoryPool;
 import dev.heartwood.engine.trunk.TrunkEvents;
@@ -16,6 +17,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -95,6 +97,8 @@ class VersionCollapserPropertyTest {
         private final boolean throwing;
         /** How much is gathered at once of a key's operands; all of them, or next to nothing. */
         private final long gatheredBytes;
+        /** What the last merge has kept for snapshots alone. */
+        private KeptVersions lastKept;
 
         Round(SplittableRandom random, long scratch) {
             this.random = random;
@@ -117,7 +121,7 @@ class VersionCollapserPropertyTest {
                 TreeMap<String, List<History.Version>> to = sequence < inputFrom ? below : input;
                 to.computeIfAbsent(key, k -> new ArrayList<>()).addFirst(version(sequence));
             }
-            TreeMap<String, List<History.Version>> output = collapse(input);
+            TreeMap<String, List<History.Version>> output = collapse(input, snapshots);
             TreeSet<Long> readers = new TreeSet<>(snapshots);
             readers.add(Entries.NEWEST);
             for (String key : input.keySet()) {
@@ -131,6 +135,37 @@ class VersionCollapserPropertyTest {
                 checkNeeded(input.get(key), kept);
             }
             assertTrue(input.keySet().containsAll(output.keySet()), "keys out of nothing");
+            if (isCollapsedWhole()) {
+                checkKept(output);
+            }
+        }
+
+        /** Whether of each key there is one entry for each group of versions that the same readers see. */
+        private boolean isCollapsedWhole() {
+            return !throwing && gatheredBytes == Long.MAX_VALUE;
+        }
+
+        /** Counts what is there for the sake of snapshots alone, and when it is free; then a merge removes as much. */
+        private void checkKept(TreeMap<String, List<History.Version>> output) {
+            KeptVersions kept = lastKept;
+            assertEquals(entries(output) - output.size(), kept.entries(), () -> snapshots + ": " + output);
+            TreeSet<Long> oldestThen = new TreeSet<>(snapshots);
+            oldestThen.add(Entries.NEWEST);
+            for (long oldest : oldestThen) {
+                long free = 0;
+                for (List<History.Version> versions : output.values()) {
+                    for (History.Version younger : versions.subList(0, versions.size() - 1)) {
+                        free += snapshots.lower(younger.sequence()) < oldest ? 1 : 0;
+                    }
+                }
+                assertEquals(free, kept.free(oldest), "beside " + oldest + ": " + output);
+                TreeMap<String, List<History.Version>> merged = collapse(output, snapshots.tailSet(oldest));
+                assertTrue(entries(merged) <= entries(output) - free, () -> output + " became " + merged);
+            }
+        }
+
+        private static long entries(TreeMap<String, List<History.Version>> versions) {
+            return versions.values().stream().mapToLong(List::size).sum();
         }
 
         private History.Version version(long sequence) {
@@ -155,7 +190,7 @@ class VersionCollapserPropertyTest {
             if (snapshots.isEmpty() && bottom) {
                 assertTrue(kept.stream().noneMatch(v -> v.kind() == Entries.DELETE), () -> "nothing below " + kept);
             }
-            if (throwing || gatheredBytes != Long.MAX_VALUE) {
+            if (!isCollapsedWhole()) {
                 return;
             }
             assertTrue(kept.size() <= snapshots.size() + 1, () -> kept + " for snapshots " + snapshots);
@@ -166,14 +201,16 @@ class VersionCollapserPropertyTest {
             }
         }
 
-        private TreeMap<String, List<History.Version>> collapse(TreeMap<String, List<History.Version>> input) {
-            long[] live = snapshots.stream().mapToLong(Long::longValue).toArray();
+        private TreeMap<String, List<History.Version>> collapse(
+                TreeMap<String, List<History.Version>> input, SortedSet<Long> seen) {
+            long[] live = seen.stream().mapToLong(Long::longValue).toArray();
             boolean combines = gatheredBytes == Long.MAX_VALUE || random.nextBoolean();
             MergeOperator operator = throwing ? new Throwing(random.nextBoolean()) : new History.Append(combines);
             Sink sink = new Sink();
             VersionCollapser collapser = new VersionCollapser(
                     new Strata(live, bottom), operator, null, new TrunkEvents(), new GatheredOperands(gatheredBytes));
             collapser.run(new ListCursor(input, scratch), sink, scratch + SCRATCH_BYTES);
+            lastKept = collapser.kept();
             return sink.output;
         }
     }
@@ -203,6 +240,7 @@ class VersionCollapserPropertyTest {
 
     private static final class Sink implements EntrySink {
         final TreeMap<String, List<History.Version>> output = new TreeMap<>();
+        private long entries;
 
         @Override
         public void addCurrent(EntryCursor cursor, long sequence) {
@@ -215,6 +253,12 @@ class VersionCollapserPropertyTest {
             assertTrue(output.isEmpty() || output.lastKey().compareTo(name) <= 0, "keys out of order");
             output.computeIfAbsent(name, k -> new ArrayList<>())
                     .add(new History.Version(sequence, kind, History.string(value)));
+            entries++;
+        }
+
+        @Override
+        public long entries() {
+            return entries;
         }
     }
 }
