@@ -168,6 +168,10 @@ class SpaceTest {
             long merges = store.stats().compactions();
             subject.rest();
             assertEquals(merges, store.stats().compactions());
+            assertTrue(store.stats().spaceAmplification() >= 1, "estimated");
+            store.tune(store.tuning().withSpaceAmplificationTarget(NO_TARGET));
+            subject.environment.finish();
+            assertEquals(0, store.stats().spaceAmplification(), "nothing is known without a target");
         }
     }
 

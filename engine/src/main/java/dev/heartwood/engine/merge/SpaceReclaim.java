@@ -154,13 +154,15 @@ final class SpaceReclaim {
         return 1 + GOAL_SHARE * (target - 1);
     }
 
+    /** Where open views see more than is live, a merge moves much for each byte that it frees: so much more may be redundant then. */
     private boolean isBeyondGoal() {
-        return expectedBytes - seenBytes > goal() * liveBytes;
+        double slack = (goal() - 1) * Math.max(0, seenBytes - liveBytes);
+        return expectedBytes - seenBytes > goal() * liveBytes + slack;
     }
 
     private boolean isDue(long oldestView) {
         if (target == Double.POSITIVE_INFINITY) {
-            enough = OldestView.NONE;
+            forget();
             return false;
         }
         long added = trunk.events().entriesAdded() - addedThen;
@@ -169,6 +171,17 @@ final class SpaceReclaim {
                 || isHeldBack() && oldestView >= enough
                 || added > 0 && added >= unseenShare() * entriesThen
                 || hasGrown();
+    }
+
+    /** Without a target nothing is known. */
+    private void forget() {
+        enough = OldestView.NONE;
+        spaceAmplification = 0;
+        liveBytes = 0;
+        expectedBytes = 0;
+        seenBytes = 0;
+        heap.clear();
+        slices.clear();
     }
 
     /** Whether merges have left more than may be packed between two estimates: what some children were given and others still need. */
