@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 class StressTest {
     private static final int SIGKILL_EXIT = 137;
-    private static final int LIFE_MILLIS_MAX = 3_000;
+    private static final int LIFE_MILLIS_MAX = 1_500;
 
     /** After which a process ends whose killer has died. */
     private static final long ORPHAN_MILLIS = 600_000;
