@@ -72,7 +72,12 @@ record CommitState(
 
     /** Whether the data stands for some offset; Kafka Streams also commits that it knows none, as a negative one. */
     boolean knowsOffsets() {
-        return offsets.values().stream().anyMatch(offset -> offset >= 0);
+        for (long offset : offsets.values()) {
+            if (offset >= 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -296,9 +296,9 @@ final class StateTable implements TableReader, AutoCloseable {
     private boolean isWayBackUseless(byte[] tableKey) {
         return !ahead
                 && !mode.snapshots()
+                && committed.isOld(time.milliseconds(), rollbackAgeMaxMillis)
                 && committed.knowsOffsets()
-                && !undo.isNew(tableKey)
-                && committed.isOld(time.milliseconds(), rollbackAgeMaxMillis);
+                && !undo.isNew(tableKey);
     }
 
     /**

@@ -10,7 +10,6 @@ import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
 import dev.heartwood.StoreListener;
 import dev.heartwood.StoreOptions;
-import dev.heartwood.WriteBatch;
 import dev.heartwood.soak.SoakSample.Latency;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -111,7 +110,7 @@ final class SoakLoad {
                 if (kind < 10) {
                     long started = System.nanoTime();
                     long end = history.endOfCall(done);
-                    write(history, done, end, call % CALLS_PER_SYNC == 0 ? Durability.SYNC : Durability.BUFFERED);
+                    history.write(store, done, end, call % CALLS_PER_SYNC == 0 ? Durability.SYNC : Durability.BUFFERED);
                     writes.recordValue((System.nanoTime() - started) / 1000);
                     done = end;
                     ByteBuffer.wrap(number).putLong(done);
@@ -125,7 +124,7 @@ final class SoakLoad {
                         long started = System.nanoTime();
                         byte[] found = store.get(sought);
                         reads.recordValue((System.nanoTime() - started) / 1000);
-                        expect(key, state, found);
+                        WriteCheck.expect("get", key, state, found);
                     } else {
                         scan(history, state, random.nextInt(KEYS));
                     }
@@ -135,56 +134,13 @@ final class SoakLoad {
         }
     }
 
-    private void write(WriteHistory history, long from, long to, Durability level) {
-        if (to == from + 1) {
-            byte[] key = history.keyBytes(history.keyOf(from));
-            byte[] value = history.bytesOf(from);
-            if (value == null) {
-                store.delete(key, level);
-            } else {
-                store.put(key, value, level);
-            }
-            return;
-        }
-        try (WriteBatch batch = store.newBatch()) {
-            for (long write = from; write < to; write++) {
-                byte[] key = history.keyBytes(history.keyOf(write));
-                byte[] value = history.bytesOf(write);
-                if (value == null) {
-                    batch.delete(key);
-                } else {
-                    batch.put(key, value);
-                }
-            }
-            store.write(batch, level);
-        }
-    }
-
     /** Fifty keys in a row, those that are not there included. */
     private void scan(WriteHistory history, WriteHistory.State state, int from) {
         int to = Math.min(KEYS, from + 50);
         KeyRange range = KeyRange.between(history.keyBytes(from), history.keyBytes(to));
         try (Snapshot snapshot = store.snapshot();
                 Cursor cursor = snapshot.cursor(range)) {
-            int next = from;
-            while (cursor.next()) {
-                int key = WriteHistory.keyOf(cursor.key());
-                for (; next < key; next++) {
-                    expect(next, state, null);
-                }
-                expect(key, state, cursor.value());
-                next++;
-            }
-            for (; next < to; next++) {
-                expect(next, state, null);
-            }
-        }
-    }
-
-    private static void expect(int key, WriteHistory.State state, byte[] found) {
-        String difference = WriteCheck.difference(key, state.values(key), found);
-        if (difference != null) {
-            throw new AssertionError(difference);
+            WriteCheck.expectForwards(cursor, from, to, state);
         }
     }
 

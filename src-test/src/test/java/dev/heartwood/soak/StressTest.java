@@ -147,7 +147,10 @@ class StressTest {
         }
     }
 
-    private void end(StressShape shape, SplittableRandom random) {
+    private void end(StressShape shape, SplittableRandom random) throws IOException {
+        if (Files.exists(shape.backupProgress())) {
+            requireBackup(shape, random);
+        }
         requireOpensWithinItsSpace(shape, random);
         StressProgress[] progress = shape.progress();
         try (KeyValueStore store = Heartwood.open(shape.directory(), existing(shape, random))) {

@@ -7,7 +7,6 @@ import dev.heartwood.KeyOrder;
 import dev.heartwood.KeyRange;
 import dev.heartwood.KeyValueStore;
 import dev.heartwood.Snapshot;
-import dev.heartwood.WriteBatch;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -91,38 +90,9 @@ final class StressWriter {
         long to = history.endOfCall(from);
         Durability level = !logged ? Durability.NONE : random.nextInt(SYNC_ONE_IN) == 0 ? Durability.SYNC : Durability.BUFFERED;
         long started = System.nanoTime();
-        if (to > from + 1) {
-            try (WriteBatch batch = store.newBatch()) {
-                for (long write = from; write < to; write++) {
-                    add(batch, write);
-                }
-                store.write(batch, level);
-            }
-        } else {
-            byte[] key = history.keyBytes(history.keyOf(from));
-            byte[] bytes = history.bytesOf(from);
-            if (bytes == null) {
-                store.delete(key, level);
-            } else if (history.isMerge(from)) {
-                store.merge(key, bytes, level);
-            } else {
-                store.put(key, bytes, level);
-            }
-        }
+        history.write(store, from, to, level);
         report.took("write", started);
         progress.acknowledged(to, logged);
-    }
-
-    private void add(WriteBatch batch, long write) {
-        byte[] key = history.keyBytes(history.keyOf(write));
-        byte[] bytes = history.bytesOf(write);
-        if (bytes == null) {
-            batch.delete(key);
-        } else if (history.isMerge(write)) {
-            batch.merge(key, bytes);
-        } else {
-            batch.put(key, bytes);
-        }
     }
 
     private int anyKey() {
@@ -135,12 +105,12 @@ final class StressWriter {
             List<Integer> keys = random.ints(random.nextInt(40), 0, history.keys()).boxed().toList();
             List<byte[]> found = store.getAll(keys.stream().map(history::keyBytes).toList());
             for (int i = 0; i < keys.size(); i++) {
-                expect("getAll", keys.get(i), state, found.get(i));
+                WriteCheck.expect("getAll", keys.get(i), state, found.get(i));
             }
         } else {
             int key = anyKey();
             if (kind == 1) {
-                expect("get", key, state, store.get(history.keyBytes(key)));
+                WriteCheck.expect("get", key, state, store.get(history.keyBytes(key)));
             } else {
                 expectContains(key, state, store.contains(history.keyBytes(key)));
             }
@@ -164,41 +134,13 @@ final class StressWriter {
         KeyRange range = KeyRange.between(history.keyBytes(from), history.keyBytes(to));
         try (Cursor cursor = store.cursor(range)) {
             if (random.nextBoolean()) {
-                expectForwards(cursor, from, to, state);
+                WriteCheck.expectForwards(cursor, from, to, state);
             } else {
-                expectBackwards(cursor, from, to, state);
+                WriteCheck.expectBackwards(cursor, from, to, state);
             }
         }
         if (groupSuffixBytes > 0) {
             scanGroup(state);
-        }
-    }
-
-    private static void expectForwards(Cursor cursor, int from, int to, WriteHistory.State state) {
-        int next = from;
-        while (cursor.next()) {
-            int key = WriteHistory.keyOf(cursor.key());
-            for (; next < key; next++) {
-                expect("scan", next, state, null);
-            }
-            expect("scan", next++, state, cursor.value());
-        }
-        for (; next < to; next++) {
-            expect("scan", next, state, null);
-        }
-    }
-
-    private static void expectBackwards(Cursor cursor, int from, int to, WriteHistory.State state) {
-        int next = to - 1;
-        for (boolean there = cursor.last(); there; there = cursor.previous()) {
-            int key = WriteHistory.keyOf(cursor.key());
-            for (; next > key; next--) {
-                expect("scan back", next, state, null);
-            }
-            expect("scan back", next--, state, cursor.value());
-        }
-        for (; next >= from; next--) {
-            expect("scan back", next, state, null);
         }
     }
 
@@ -209,7 +151,7 @@ final class StressWriter {
         byte[] first = history.keyBytes(from);
         try (Cursor cursor = store.cursor(KeyRange.prefix(history.prefix()))) {
             cursor.enterGroup(Arrays.copyOf(first, first.length - groupSuffixBytes));
-            expectForwards(cursor, from, Math.min(history.keys(), from + groupKeys), state);
+            WriteCheck.expectForwards(cursor, from, Math.min(history.keys(), from + groupKeys), state);
         }
     }
 
@@ -231,13 +173,6 @@ final class StressWriter {
             new WriteCheck(histories, view.snapshot).requireState(thread, view.state);
         }
         int key = anyKey();
-        expect("snapshot", key, view.state, view.snapshot.get(history.keyBytes(key)));
-    }
-
-    private static void expect(String how, int key, WriteHistory.State state, byte[] found) {
-        String difference = WriteCheck.difference(key, state.values(key), found);
-        if (difference != null) {
-            throw new AssertionError(how + ": " + difference);
-        }
+        WriteCheck.expect("snapshot", key, view.state, view.snapshot.get(history.keyBytes(key)));
     }
 }

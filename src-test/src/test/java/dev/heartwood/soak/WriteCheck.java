@@ -96,8 +96,46 @@ final class WriteCheck {
         return null;
     }
 
+    /** Requires that a key has what it may have in a state; {@code how} says who looked. */
+    static void expect(String how, int key, WriteHistory.State state, byte[] found) {
+        String difference = difference(key, state.values(key), found);
+        if (difference != null) {
+            throw new AssertionError(how + ": " + difference);
+        }
+    }
+
+    /** Requires that a cursor shows the keys from one to before another as in a state, those that are not there included. */
+    static void expectForwards(Cursor cursor, int from, int to, WriteHistory.State state) {
+        int next = from;
+        while (cursor.next()) {
+            int key = WriteHistory.keyOf(cursor.key());
+            for (; next < key; next++) {
+                expect("scan", next, state, null);
+            }
+            expect("scan", next++, state, cursor.value());
+        }
+        for (; next < to; next++) {
+            expect("scan", next, state, null);
+        }
+    }
+
+    /** The same, from the last key on. */
+    static void expectBackwards(Cursor cursor, int from, int to, WriteHistory.State state) {
+        int next = to - 1;
+        for (boolean there = cursor.last(); there; there = cursor.previous()) {
+            int key = WriteHistory.keyOf(cursor.key());
+            for (; next > key; next--) {
+                expect("scan back", next, state, null);
+            }
+            expect("scan back", next--, state, cursor.value());
+        }
+        for (; next >= from; next--) {
+            expect("scan back", next, state, null);
+        }
+    }
+
     /** How a value that was found differs from all that a key may have; null where it is one of them. */
-    static String difference(int key, List<byte[]> expected, byte[] value) {
+    private static String difference(int key, List<byte[]> expected, byte[] value) {
         for (byte[] one : expected) {
             if (Arrays.equals(one, value)) {
                 return null;

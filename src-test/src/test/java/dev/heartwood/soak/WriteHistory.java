@@ -1,5 +1,8 @@
 package dev.heartwood.soak;
 
+import dev.heartwood.Durability;
+import dev.heartwood.KeyValueStore;
+import dev.heartwood.WriteBatch;
 import dev.heartwood.testkit.TailMergeOperator;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -124,6 +127,44 @@ final class WriteHistory {
     /** The write that comes after those made in one call with this one: some blocks are batches. */
     long endOfCall(long write) {
         return write % BLOCK == 0 && isBatch(write / BLOCK) ? write + BLOCK : write + 1;
+    }
+
+    /** Makes the writes of one call. */
+    void write(KeyValueStore store, long from, long to, Durability level) {
+        if (to == from + 1) {
+            writeAlone(store, from, level);
+            return;
+        }
+        try (WriteBatch batch = store.newBatch()) {
+            for (long write = from; write < to; write++) {
+                add(batch, write);
+            }
+            store.write(batch, level);
+        }
+    }
+
+    private void writeAlone(KeyValueStore store, long write, Durability level) {
+        byte[] key = keyBytes(keyOf(write));
+        byte[] bytes = bytesOf(write);
+        if (bytes == null) {
+            store.delete(key, level);
+        } else if (isMerge(write)) {
+            store.merge(key, bytes, level);
+        } else {
+            store.put(key, bytes, level);
+        }
+    }
+
+    private void add(WriteBatch batch, long write) {
+        byte[] key = keyBytes(keyOf(write));
+        byte[] bytes = bytesOf(write);
+        if (bytes == null) {
+            batch.delete(key);
+        } else if (isMerge(write)) {
+            batch.merge(key, bytes);
+        } else {
+            batch.put(key, bytes);
+        }
     }
 
     private boolean isBatch(long block) {

@@ -19,7 +19,7 @@ public abstract class MergingPolicy implements CompactionPolicy {
     public static final long BYTES_PER_SPARED_READ = 16 << 10;
 
     /** Tombstones among the entries of a leaf that are left alone, and likewise versions that were kept for views. */
-    private static final double TOMBSTONE_SHARE_MAX = 0.25;
+    private static final double DROPPED_SHARE_MAX = 0.25;
 
     /** Space of a leaf's runs that no node needs, beside what it does need, that is left alone. */
     private static final double DEAD_SHARE_MAX = 0.125;
@@ -195,7 +195,7 @@ public abstract class MergingPolicy implements CompactionPolicy {
      * something in the tree, or space nobody reads.
      */
     private static boolean frees(TrunkNode leaf, Span span, int live, Urge urge, RunUsage usage) {
-        double shareMax = urge == Urge.SETTLING ? 0 : TOMBSTONE_SHARE_MAX;
+        double shareMax = urge == Urge.SETTLING ? 0 : DROPPED_SHARE_MAX;
         return live > 0 && (NodeMeasure.tombstoneShare(leaf, span) > shareMax || NodeMeasure.keptShare(leaf, span) > shareMax)
                 || usage.deadBytes(leaf, span) > DEAD_SHARE_MAX * NodeMeasure.bytes(leaf, span);
     }
