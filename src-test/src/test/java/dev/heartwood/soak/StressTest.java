@@ -31,7 +31,8 @@ import org.junit.jupiter.api.Test;
  */
 class StressTest {
     private static final int SIGKILL_EXIT = 137;
-    private static final int LIFE_MILLIS_MAX = 1_500;
+    private static final int LIFE_MILLIS_MIN = 800;
+    private static final int LIFE_MILLIS_MAX = 2_500;
 
     /** After which a process ends whose killer has died. */
     private static final long ORPHAN_MILLIS = 600_000;
@@ -52,7 +53,7 @@ class StressTest {
                 for (int life = 1; life <= lives; life++) {
                     SplittableRandom random = new SplittableRandom(seed * 1_000 + life);
                     // The last ends by itself, so that a store that cannot be closed is seen.
-                    live(parent.path(), seed, life, life < lives && random.nextInt(4) > 0, random.nextLong(300, LIFE_MILLIS_MAX));
+                    live(parent.path(), seed, life, life < lives && random.nextInt(4) > 0, random.nextLong(LIFE_MILLIS_MIN, LIFE_MILLIS_MAX));
                     for (StressShape shape : shapes) {
                         look(shape, random);
                     }
